@@ -11,13 +11,13 @@ import (
 	"linerate/internal/testbed"
 )
 
-// unavailable builds the error for what this machine cannot do.
+// unavailable returns the error for a setting that this machine does not support.
 func unavailable(s setting.Setting, format string, args ...any) error {
 	return &testbed.ErrUnavailable{Setting: s.String(), Reason: fmt.Sprintf(format, args...)}
 }
 
-// ApplyAll applies settings in their order until one fails or ctx ends, and
-// returns what Apply has to say of them, and how long it took.
+// ApplyAll applies settings in order until one fails or ctx is done. It
+// returns Apply's notes on them, and how long it took.
 func (t *Target) ApplyAll(ctx context.Context, settings []setting.Setting) (a testbed.Applied, err error) {
 	start := time.Now()
 	for _, s := range settings {

@@ -1,5 +1,5 @@
-// Package knob is the only place that knows how a setting is read and
-// written, per mechanism; what a setting means is the catalogue's to say.
+// Package knob is the only package that knows how settings are read and
+// written, by mechanism; what a setting means is in the catalogue.
 package knob
 
 import (
@@ -10,13 +10,13 @@ import (
 	"linerate/internal/setting"
 )
 
-// never is the i-th address that no workload uses, in 240.0.0.0/4 (reserved).
+// never returns the i-th address that no workload uses, in 240.0.0.0/4 (reserved).
 func never(i int) netip.Addr {
 	n := 0xf0000001 + uint32(i)
 	return netip.AddrFrom4([4]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)})
 }
 
-// never6 is the same of 2001:db8::/32 (documentation).
+// never6 does the same in 2001:db8::/32 (documentation).
 func never6(i int) netip.Addr {
 	n := uint32(i) + 1
 	return netip.AddrFrom16([16]byte{0x20, 0x01, 0x0d, 0xb8, 12: byte(n >> 24), 13: byte(n >> 16), 14: byte(n >> 8), 15: byte(n)})
@@ -25,9 +25,9 @@ func never6(i int) netip.Addr {
 // bsdFamilies are the two address families; a packet walks the rules of its family.
 var bsdFamilies = []func(int) netip.Addr{never, never6}
 
-// PFRules is a ruleset in the language of pf.conf(5). Rules that never match
-// are those of arriving packets, so that each packet walks them once; pf skips
-// them at once for leaving ones, and for those of the other family.
+// PFRules returns a ruleset in the language of pf.conf(5). Rules that never
+// match are for incoming packets, so that each packet traverses them once: pf
+// skips them for outgoing packets, and for those of the other family.
 func PFRules(r setting.Rules) string {
 	var b strings.Builder
 	if r.Text != "" {
@@ -55,7 +55,7 @@ func PFRules(r setting.Rules) string {
 	return b.String()
 }
 
-// PFTable are the addresses of a ruleset's table, "" for none.
+// PFTable returns the addresses in a ruleset's table, "" if there are none.
 func PFTable(r setting.Rules) string {
 	var b strings.Builder
 	for _, address := range bsdFamilies {
@@ -66,9 +66,9 @@ func PFTable(r setting.Rules) string {
 	return b.String()
 }
 
-// IPFWRules is a ruleset in the language of ipfw(8). A forwarded packet is
-// looked at when it arrives, by the rules of its family; its leaving is passed
-// by the first rule. Rules may share a number.
+// IPFWRules returns a ruleset in the language of ipfw(8). A forwarded packet
+// is checked when it arrives, by the rules of its family; the first rule
+// passes outgoing packets. Rules may share a number.
 func IPFWRules(r setting.Rules) string {
 	if r.Text != "" {
 		return r.Text
@@ -104,7 +104,7 @@ func IPFWRules(r setting.Rules) string {
 	return b.String()
 }
 
-// reason is the kernel's word on why it did not do what it was asked.
+// reason returns the kernel's message for an error of a tool.
 func reason(err error) string {
 	_, why, found := strings.Cut(err.Error(), "exit status ")
 	if !found {
@@ -116,8 +116,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// wasAndIs reads what FreeBSD's sysctl(8) says when it writes a variable:
-// "net.isr.dispatch: direct -> deferred". One that cannot be read is not told.
+// wasAndIs parses the output of FreeBSD's sysctl(8) after writing a variable:
+// "net.isr.dispatch: direct -> deferred". Unreadable variables have none.
 func wasAndIs(said string) (was, is string, ok bool) {
 	_, values, ok := strings.Cut(said, ": ")
 	if !ok {

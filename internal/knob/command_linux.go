@@ -27,7 +27,7 @@ func (t *Target) command(ctx context.Context, s setting.Setting) error {
 	return nil
 }
 
-// execute runs a program in a place with something to read, and returns what it says.
+// execute runs a program in a place with an input, and returns its output.
 func execute(ctx context.Context, in port.Place, input, path string, args ...string) (said string, err error) {
 	var out bytes.Buffer
 	err = in(func() error {

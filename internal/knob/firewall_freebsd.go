@@ -7,8 +7,8 @@ import (
 	"linerate/internal/setting"
 )
 
-// firewall loads what a packet filter is to do by pf(4) or ipfw(4): the one
-// asked for, else pf where the kernel has it.
+// firewall loads a packet filter with pf(4) or ipfw(4): the requested one,
+// else pf if the kernel has it.
 func (t *Target) firewall(ctx context.Context, s setting.Setting) (string, error) {
 	r := s.Rules
 	if r == nil {
@@ -36,7 +36,7 @@ func (t *Target) pf(ctx context.Context, s setting.Setting) (string, error) {
 	if !exists("/dev/pf") {
 		return "", unavailable(s, "this kernel has no pf: kldload pf")
 	}
-	// Not optimised, pfctl would make one table of a row of rules.
+	// With optimisation, pfctl would combine consecutive rules into one table.
 	level := "none"
 	if s.Rules.Optimise {
 		level = "basic"
@@ -65,7 +65,7 @@ func (t *Target) ipfw(ctx context.Context, s setting.Setting) (string, error) {
 	}
 	_, err := t.Run(ctx, "", "/sbin/sysctl", "net.inet.ip.fw.enable=1")
 	if err == nil {
-		_, _ = t.Run(ctx, "", "/sbin/sysctl", "net.inet6.ip6.fw.enable=1") // a kernel without IPv6 has none
+		_, _ = t.Run(ctx, "", "/sbin/sysctl", "net.inet6.ip6.fw.enable=1") // a kernel without IPv6 lacks it
 	}
 	return "loaded by ipfw", err
 }

@@ -12,8 +12,8 @@ import (
 	"linerate/internal/testbed"
 )
 
-// firewall makes the packet filter that a study describes by what it does: by
-// nftables' netlink interface, or by the program that the study names.
+// firewall builds the packet filter that a study describes by its work: with
+// nftables' netlink interface, or with the program that the study names.
 func (t *Target) firewall(ctx context.Context, s setting.Setting) (string, error) {
 	r := *s.Rules
 	switch {
@@ -27,7 +27,7 @@ func (t *Target) firewall(ctx context.Context, s setting.Setting) (string, error
 	return t.nft(ctx, &r)
 }
 
-// optimised has nft(8) merge the rules before it loads them (nft -o).
+// optimised lets nft(8) merge the rules before it loads them (nft -o).
 func (t *Target) optimised(ctx context.Context, s setting.Setting) (string, error) {
 	r := *s.Rules
 	if r.SetElements > 0 || r.MapElements > 0 || r.Stateful {
@@ -53,7 +53,7 @@ func (t *Target) optimised(ctx context.Context, s setting.Setting) (string, erro
 	return fmt.Sprintf("nft -o: %s, %s", s.Rules, show.Brief(time.Since(start))), nil
 }
 
-// iptables loads rules in one stroke by iptables-restore(8), sets by ipset(8).
+// iptables loads all rules at once with iptables-restore(8), and sets with ipset(8).
 func (t *Target) iptables(ctx context.Context, s setting.Setting) (string, error) {
 	r := *s.Rules
 	if r.MapElements > 0 || r.Optimise {
@@ -77,7 +77,7 @@ func (t *Target) iptables(ctx context.Context, s setting.Setting) (string, error
 	return fmt.Sprintf("%s for IPv4 and IPv6, %s", s.Rules, show.Brief(time.Since(start))), nil
 }
 
-// iptablesRules are a family's, in iptables-restore(8)'s language.
+// iptablesRules returns the rules of a family, in the language of iptables-restore(8).
 func iptablesRules(fam family, r setting.Rules) string {
 	var b strings.Builder
 	policy := "ACCEPT"
@@ -98,7 +98,7 @@ func iptablesRules(fam family, r setting.Rules) string {
 	return b.String()
 }
 
-// ipset is a family's set, in ipset(8)'s language.
+// ipset returns the set of a family, in the language of ipset(8).
 func ipset(fam family, size int) string {
 	var b strings.Builder
 	kind := "inet"
@@ -112,8 +112,8 @@ func ipset(fam family, size int) string {
 	return b.String()
 }
 
-// feed gives a program of the firewall its input. One that is missing or whose
-// kernel side is, is unavailable.
+// feed runs a firewall's program with an input. A setting is unavailable if
+// the program or its kernel support is missing.
 func (t *Target) feed(ctx context.Context, s setting.Setting, program, input string, args ...string) error {
 	path, err := exec.LookPath(program)
 	if err != nil {
@@ -127,7 +127,7 @@ func (t *Target) feed(ctx context.Context, s setting.Setting, program, input str
 	return helped(unavailable(s, "%s failed (kernel support missing?): %v: %s", program, err, first), needsOf(s))
 }
 
-// firewallPackage is the package that distributions have a program in.
+// firewallPackage returns the distribution package that contains a program.
 func firewallPackage(program string) string {
 	if strings.HasPrefix(program, "iptables") || strings.HasPrefix(program, "ip6tables") {
 		return "iptables"
@@ -135,8 +135,8 @@ func firewallPackage(program string) string {
 	return program
 }
 
-// needsOf says what of a kernel a ruleset needs that kernels are often built
-// without, by a word of it or the program that loads it.
+// needsOf says what a ruleset needs of the kernel that is often not built in,
+// by words in the ruleset or the program that loads it.
 func needsOf(s setting.Setting) string {
 	if s.Rules == nil {
 		return ""

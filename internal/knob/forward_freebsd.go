@@ -7,21 +7,21 @@ import (
 	"linerate/internal/setting"
 )
 
-// forward replaces the kernel's routing by something else.
+// forward replaces the kernel's routing.
 func (t *Target) forward(ctx context.Context, s setting.Setting) (string, error) {
 	if why := Never(s); why != "" {
 		return "", unavailable(s, "%s", why)
 	}
-	// A jail cannot load modules; unloaded, ifconfig says "Invalid argument".
+	// A jail cannot load modules; without if_bridge, ifconfig says "Invalid argument".
 	if _, err := t.Run(ctx, "", "/sbin/ifconfig", "bridge0", "create"); err != nil {
 		return "", unavailable(s, "no bridge can be made: kldload if_bridge (%s)", reason(err))
 	}
 	return "", t.bridge(ctx)
 }
 
-// bridge joins the DUT's two devices. Frames are sent to the ingress's own address, as to a
-// router's; so the ingress takes another, and a static entry in the bridge places the old
-// one behind the egress. Members have no addresses: 15.0 refuses those that do (bridge(4)).
+// bridge joins the DUT's two devices. Frames are sent to the ingress's own address, as to a router;
+// so the ingress gets another address, and a static entry in the bridge places the old one behind
+// the egress. Members have no IP addresses: FreeBSD 15.0 refuses those that do (bridge(4)).
 func (t *Target) bridge(ctx context.Context) error {
 	in, out := t.Devices["ingress"], t.Devices["egress"]
 	said, err := t.Run(ctx, "", "/sbin/ifconfig", in, "ether")
@@ -46,7 +46,7 @@ func (t *Target) bridge(ctx context.Context) error {
 	return nil
 }
 
-// unaddressed removes the addresses that ifconfig shows on a device.
+// unaddressed returns the commands that remove the addresses shown by ifconfig for a device.
 func unaddressed(device, said string) (commands [][]string) {
 	for line := range strings.Lines(said) {
 		f := strings.Fields(line)
@@ -57,7 +57,7 @@ func unaddressed(device, said string) (commands [][]string) {
 	return commands
 }
 
-// word is what follows a word in a text; "": nothing.
+// word returns the word after a given word in a text; "" if there is none.
 func word(text, after string) string {
 	f := strings.Fields(text)
 	for i := range len(f) - 1 {

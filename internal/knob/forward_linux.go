@@ -11,7 +11,7 @@ import (
 	"linerate/internal/setting"
 )
 
-// forward replaces the kernel's routing by something else.
+// forward replaces the kernel's routing.
 func (t *Target) forward(s setting.Setting) (string, error) {
 	in, out := t.Devices["ingress"], t.Devices["egress"]
 	switch s.Name {
@@ -28,8 +28,8 @@ func (t *Target) forward(s setting.Setting) (string, error) {
 }
 
 // bridge joins two devices. Frames are sent to the ingress's own address, as to
-// a router's; so the ingress takes another, and the bridge learns that its old
-// one is behind the egress.
+// a router; so the ingress gets another address, and the bridge gets a static
+// entry that places the old one behind the egress.
 func bridge(s setting.Setting, ingress, egress string) error {
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name, attrs.HardwareAddr = "br0", net.HardwareAddr{2, 0, 0, 0, 0, 0x10}
@@ -63,14 +63,14 @@ func bridge(s setting.Setting, ingress, egress string) error {
 	}
 	behind := &netlink.Neigh{LinkIndex: out.Attrs().Index, Family: unix.AF_BRIDGE, State: netlink.NUD_NOARP | netlink.NUD_PERMANENT,
 		Flags: netlink.NTF_MASTER, HardwareAddr: old}
-	behind.State = netlink.NUD_NOARP // static, not the bridge's own
+	behind.State = netlink.NUD_NOARP // static; the bridge does not own it
 	if err := netlink.NeighSet(behind); err != nil {
 		return fmt.Errorf("tell the bridge who is behind %s: %w", egress, err)
 	}
 	return nil
 }
 
-// policyRules adds rules that match sources no workload uses.
+// policyRules adds rules that match sources which no workload uses.
 func (t *Target) policyRules(s setting.Setting) (string, error) {
 	n, err := strconv.Atoi(s.Value)
 	if err != nil || n < 1 {

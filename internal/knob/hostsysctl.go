@@ -19,20 +19,20 @@ import (
 	"linerate/internal/setting"
 )
 
-// written is what became of a write: white space is folded, as lists of
-// numbers come back with tabs.
+// written is the result of a write. White space is folded, since lists of
+// numbers are read back with tabs.
 type written struct {
 	before, asked, after string
-	blind                bool // a write-only trigger cannot be read back
+	blind                bool // a write-only trigger, which cannot be read back
 }
 
-// kept reports whether the kernel took a new value in silence and left the
-// old one.
+// kept reports whether the kernel silently kept the old value instead of the
+// new one.
 func (w written) kept() bool { return !w.blind && w.after != w.asked && w.after == w.before }
 
-// note says what a setting became where it is not what was asked: a kernel
-// rounds times to its ticks (icmp_ratelimit 1 is 4 ms at 250 Hz) and clamps
-// some values.
+// note describes the difference between the requested value and the result: a
+// kernel rounds times to ticks (icmp_ratelimit 1 becomes 4 ms at 250 Hz) and
+// clamps some values.
 func (w written) note(s setting.Setting) string {
 	if w.blind || w.after == w.asked {
 		return ""
@@ -40,8 +40,8 @@ func (w written) note(s setting.Setting) string {
 	return fmt.Sprintf("%s: asked for %q, the kernel made it %q", s.Name, w.asked, w.after)
 }
 
-// outcome is what a write comes to for a report: a note, or that the kernel will not
-// have the value.
+// outcome converts the result of a write for a report: to a note, or to an error if
+// the kernel refused the value.
 func (w written) outcome(s setting.Setting) (note string, err error) {
 	if w.kept() {
 		return "", unavailable(s, "the kernel keeps %q when %q is written", w.after, s.Value)
@@ -49,7 +49,7 @@ func (w written) outcome(s setting.Setting) (note string, err error) {
 	return w.note(s), nil
 }
 
-// global sets a sysctl that namespaces or jails share; a nil h may not.
+// global sets a sysctl shared by namespaces or jails; with a nil h it is refused.
 func (h *HostSysctls) global(s setting.Setting) (note string, err error) {
 	if h == nil {
 		return "", unavailable(s, "it is global to the kernel: mark it scope: host in the study, and allow host settings")
@@ -66,20 +66,20 @@ func (h *HostSysctls) global(s setting.Setting) (note string, err error) {
 }
 
 // HostSysctls applies settings that are global to the kernel. Every first
-// write is journalled to disk before it happens, so that a killed lab's
-// settings are restored by the next one.
+// write is journalled to disk before it happens, so that the next lab
+// restores the settings of a killed one.
 type HostSysctls struct {
-	Journal string // path of the journal file
+	Journal string // path of the journal
 	mu      sync.Mutex
 	before  []journalled
-	owner   *os.File // locked as long as the owner of the journal lives
+	owner   *os.File // locked as long as the owner of the journal is alive
 }
 
-// ownerSuffix names the lock file next to a journal, which its owner holds: a
-// journal whose lock is free belongs to the dead.
+// ownerSuffix is the suffix of the lock file next to a journal, which its
+// owner holds: if the lock is free, the owner is dead.
 const ownerSuffix = ".owner"
 
-// LockState holds a directory of journals against other labs.
+// LockState locks a directory of journals against other labs.
 func LockState(dir string) (unlock func(), err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("keep what labs change of the host: %w", err)
@@ -91,7 +91,7 @@ func LockState(dir string) (unlock func(), err error) {
 	return func() { f.Close() }, nil
 }
 
-// locked opens a file, made where it is not there, and locks it.
+// locked opens or creates a file, and locks it.
 func locked(path string, how int) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -119,13 +119,13 @@ func OpenHostSysctls(dir string) (*HostSysctls, error) {
 	return &HostSysctls{Journal: journal, owner: f}, nil
 }
 
-// Close restores what was changed, and gives the journal up.
+// Close restores what was changed, and gives up the journal.
 func (h *HostSysctls) Close() error {
 	if h == nil {
 		return nil
 	}
 	if err := h.Restore(); err != nil {
-		return err // the next start tries again
+		return err // the next lab tries again
 	}
 	if h.owner != nil {
 		os.Remove(h.owner.Name())
@@ -135,11 +135,11 @@ func (h *HostSysctls) Close() error {
 	return nil
 }
 
-// Forget leaves everything as a kill does, for tests: changed, journalled and
+// Forget simulates a kill for tests: settings stay changed and journalled,
 // without an owner.
 func (h *HostSysctls) Forget() { h.owner.Close() }
 
-// RestoreDead undoes what the journals of dead owners in a directory list.
+// RestoreDead restores what the journals of dead owners in a directory list.
 func RestoreDead(dir string) error {
 	if _, err := os.Stat(dir); err != nil {
 		return nil //nolint:nilerr // no lab ever changed the host
@@ -157,7 +157,7 @@ func RestoreDead(dir string) error {
 	for _, o := range owners {
 		f, err := locked(o, unix.LOCK_EX|unix.LOCK_NB)
 		if err != nil {
-			continue // it lives
+			continue // its owner still runs
 		}
 		if err := RestoreJournal(strings.TrimSuffix(o, ownerSuffix)); err != nil {
 			errs = append(errs, err)
@@ -169,7 +169,7 @@ func RestoreDead(dir string) error {
 	return errors.Join(errs...)
 }
 
-// journalled is a host sysctl and the value it had.
+// journalled is a host sysctl with its original value.
 type journalled struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -197,7 +197,7 @@ func (h *HostSysctls) set(name, value string) (written, error) {
 		h.before = entries
 	}
 	w, err := writeHost(name, value)
-	// A second write of a rounded value changes nothing, and is right.
+	// A second write of a rounded value rightly changes nothing.
 	if err == nil && w.kept() && !again {
 		err = fmt.Errorf("the kernel keeps %q", w.after)
 	}
@@ -207,10 +207,10 @@ func (h *HostSysctls) set(name, value string) (written, error) {
 	return w, nil
 }
 
-// Switch makes the changed sysctls those of settings: others that were changed
-// before get back what they had. It is cheap when repeated, for the journal is
-// written only when a sysctl is changed for the first time. Without a journal, which
-// host settings need, none may be set.
+// Switch sets the given sysctls, and restores all others that were changed before.
+// It is cheap when repeated, because the journal is only written when a sysctl is
+// changed for the first time. Without a journal, which host settings require, none
+// may be set.
 func (h *HostSysctls) Switch(settings []setting.Setting) error {
 	if h == nil {
 		if len(settings) == 0 {
@@ -229,7 +229,7 @@ func (h *HostSysctls) Switch(settings []setting.Setting) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, e := range slices.Backward(h.before) { // the last change first, as Restore does
+	for _, e := range slices.Backward(h.before) { // last change first, as in Restore
 		if slices.ContainsFunc(settings, func(s setting.Setting) bool { return e.isOf(s.Name) }) {
 			continue
 		}
@@ -251,13 +251,13 @@ func (h *HostSysctls) knows(name string) bool {
 	return h.touches(name)
 }
 
-// touches reports whether what a sysctl had is on the journal.
+// touches reports whether the journal has a sysctl's original value.
 func (h *HostSysctls) touches(name string) bool {
 	return slices.ContainsFunc(h.before, func(e journalled) bool { return e.isOf(name) })
 }
 
-// isOf reports whether an entry holds what a sysctl had: under its own name, or
-// under that of the other of an exclusive pair.
+// isOf reports whether an entry holds the original value of a sysctl: under its
+// own name, or under its partner's in an exclusive pair.
 func (j journalled) isOf(name string) bool {
 	a, b := dotted(j.Name), dotted(name)
 	return a == b || exclusive[a] == b
@@ -265,9 +265,9 @@ func (j journalled) isOf(name string) bool {
 
 func dotted(name string) string { return strings.ReplaceAll(name, "/", ".") }
 
-// had is what to journal before a sysctl is written: its value. Of an exclusive
-// pair the one that is in force is journalled, for the other's 0 cannot be written
-// and comes with it.
+// had returns what to journal before a sysctl is written: its value. For an
+// exclusive pair it is the one in force, because the other's 0 cannot be written
+// but follows from it.
 func had(name string) (journalled, error) {
 	value, err := readHost(name)
 	pair := exclusive[dotted(name)]
@@ -276,13 +276,13 @@ func had(name string) (journalled, error) {
 	}
 	other, err := readHost(pair)
 	if err == nil && other == "0" && strings.HasSuffix(name, "_ratio") {
-		return journalled{name, value}, nil // both are 0: the ratio's can be written
+		return journalled{name, value}, nil // both are 0: the ratio can be written
 	}
 	return journalled{pair, other}, err
 }
 
-// Restore puts every changed sysctl back, last change first, and removes the
-// journal once all are back.
+// Restore restores every changed sysctl, last change first, and removes the
+// journal when all are restored.
 func (h *HostSysctls) Restore() error {
 	if h == nil {
 		return nil
@@ -296,8 +296,8 @@ func (h *HostSysctls) Restore() error {
 	return removeJournal(h.Journal)
 }
 
-// RestoreJournal undoes what a dead lab's journal lists. A missing journal
-// is no error.
+// RestoreJournal undoes the changes in a dead lab's journal. A missing
+// journal is not an error.
 func RestoreJournal(path string) error {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -336,7 +336,7 @@ func writeJournal(path string, entries []journalled) error {
 	if err != nil {
 		return err
 	}
-	// The file is synced before it takes its name, the name after.
+	// renameio syncs the file before it is renamed; syncDir then syncs the name.
 	if err := renameio.WriteFile(path, data, 0o600, renameio.WithTempDir(filepath.Dir(path))); err != nil {
 		return fmt.Errorf("journal host settings: %w", err)
 	}

@@ -10,25 +10,25 @@ import (
 	"linerate/internal/setting"
 )
 
-// Target is where settings are applied: a vnet jail.
+// Target is a vnet jail in which settings are applied.
 type Target struct {
-	// Run runs one of the base system's tools in the jail, with something to
-	// read or "", and returns what it says.
+	// Run runs a tool of the base system in the jail, with an input or "",
+	// and returns its output.
 	Run func(ctx context.Context, input string, argv ...string) (string, error)
 	// Devices maps a setting's device role ("ingress", "egress") to an
 	// interface name.
 	Devices map[string]string
-	// Host applies settings that are global to the kernel; nil refuses
-	// them (see HostSysctls).
+	// Host applies settings that are global to the kernel; nil refuses them
+	// (see HostSysctls).
 	Host *HostSysctls
 	// RouteSocket opens a routing socket in the jail (OpenRouteSocket); nil:
-	// it has no tables of a size.
+	// large routing tables are unavailable.
 	RouteSocket func() (*os.File, error)
 }
 
-// Apply sets one setting and says what it did, in words for a report. A
-// *testbed.ErrUnavailable says that this kernel, jail or machine cannot do it;
-// any other error says that the setting itself is wrong or failed.
+// Apply applies one setting and returns a note for the report. A
+// *testbed.ErrUnavailable means that this kernel, jail or machine does not
+// support it; any other error means that the setting is invalid or failed.
 func (t *Target) Apply(ctx context.Context, s setting.Setting) (note string, err error) {
 	switch s.Mechanism {
 	case setting.Sysctl:
@@ -48,8 +48,8 @@ func (t *Target) Apply(ctx context.Context, s setting.Setting) (note string, err
 	return "", unavailable(s, "%s", Never(s))
 }
 
-// sysctl writes a variable of the jail's network stack; one that no jail may write
-// goes to the journalled host settings.
+// sysctl writes a variable of the jail's network stack; one that jails cannot
+// write goes to the journalled host settings.
 func (t *Target) sysctl(ctx context.Context, s setting.Setting) (string, error) {
 	if _, err := t.Run(ctx, "", "/sbin/sysctl", "-n", "--", s.Name); err != nil {
 		return "", unavailable(s, "this kernel has no such sysctl (%s)", reason(err))
@@ -64,13 +64,13 @@ func (t *Target) sysctl(ctx context.Context, s setting.Setting) (string, error) 
 	return "", unavailable(s, "the kernel does not take it (%s)", reason(err))
 }
 
-// afterWrite is what sysctl(8) says of a write: what the variable was, and is.
+// afterWrite parses the output of sysctl(8) for a write: the old and the new value.
 func afterWrite(said, value string) written {
 	before, after, ok := wasAndIs(said)
 	return written{before: before, asked: folded(value), after: after, blind: !ok}
 }
 
-// sysctlTool is the base system's: it knows every variable's type.
+// sysctlTool runs the base system's sysctl(8), which knows every variable's type.
 func sysctlTool(argument ...string) (string, error) {
 	out, err := exec.Command("/sbin/sysctl", argument...).CombinedOutput()
 	said := strings.TrimSpace(string(out))
@@ -83,7 +83,7 @@ func sysctlTool(argument ...string) (string, error) {
 // readHost reads a sysctl of the host.
 func readHost(name string) (string, error) { return sysctlTool("-n", "--", name) }
 
-// writeHost writes one.
+// writeHost writes a sysctl of the host.
 func writeHost(name, value string) (written, error) {
 	said, err := sysctlTool("--", name+"="+value)
 	if err != nil {
@@ -92,8 +92,8 @@ func writeHost(name, value string) (written, error) {
 	return afterWrite(said, value), nil
 }
 
-// link sets an interface's MTU or one of ifconfig(8)'s flags: on, or off by a
-// dash before its name.
+// link sets an interface's MTU or one of ifconfig(8)'s flags: on, or off with
+// a dash before its name.
 func (t *Target) link(ctx context.Context, s setting.Setting) (string, error) {
 	device, ok := t.Devices[s.Device]
 	if !ok {

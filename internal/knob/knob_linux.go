@@ -10,23 +10,23 @@ import (
 	"linerate/internal/testbed"
 )
 
-// Target is where settings are applied: one network namespace.
+// Target is a network namespace in which settings are applied.
 type Target struct {
 	In    port.Place // inside the namespace
-	InSys port.Place // inside it, with /sys showing its own devices
+	InSys port.Place // inside it, with /sys showing its devices
 	// Devices maps a setting's device role ("ingress", "egress") to an
 	// interface name.
 	Devices map[string]string
 	// Spare are the CPUs that the DUT may use.
 	Spare []int
-	// Host applies settings that are global to the kernel; nil refuses
-	// them (see HostSysctls).
+	// Host applies settings that are global to the kernel; nil refuses them
+	// (see HostSysctls).
 	Host *HostSysctls
 }
 
-// Apply sets one setting and says what it did, in words for a report. A
-// *testbed.ErrUnavailable says that this kernel, namespace or machine cannot
-// do it; any other error says that the setting itself is wrong or failed.
+// Apply applies one setting and returns a note for the report. A
+// *testbed.ErrUnavailable means that this kernel, namespace or machine does not
+// support it; any other error means that the setting is invalid or failed.
 func (t *Target) Apply(ctx context.Context, s setting.Setting) (note string, err error) {
 	switch s.Mechanism {
 	case setting.Sysctl:
@@ -55,7 +55,7 @@ func (t *Target) Apply(ctx context.Context, s setting.Setting) (note string, err
 	return "", fmt.Errorf("unknown mechanism %q of a setting", s.Mechanism)
 }
 
-// device resolves a role to an interface; a real interface name passes.
+// device resolves a role to an interface; a real interface name is returned unchanged.
 func (t *Target) device(role string) (string, error) {
 	if d, ok := t.Devices[role]; ok {
 		return d, nil
@@ -68,7 +68,7 @@ func (t *Target) device(role string) (string, error) {
 	return "", fmt.Errorf("unknown device %q: a variant sets ingress or egress", role)
 }
 
-// helped is err with what would help, where it is of something unavailable.
+// helped adds help to an error, if it says that something is unavailable.
 func helped(err error, help string) error {
 	var un *testbed.ErrUnavailable
 	if errors.As(err, &un) {

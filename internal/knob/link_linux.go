@@ -15,9 +15,9 @@ import (
 	"linerate/internal/setting"
 )
 
-// offloads are the switches of ethtool(8) -K by name, each with the kernel's
-// features that it stands for (net/ethtool/common.c): those that the device
-// lets be changed are set together.
+// offloads maps the switches of ethtool(8) -K to the kernel features that
+// they control (net/ethtool/common.c): those that the device allows to change
+// are set together.
 var offloads = map[string][]string{
 	"rx-checksum": {"rx-checksum"},
 	"tx-checksum": {"tx-checksum-ipv4", "tx-checksum-ip-generic", "tx-checksum-ipv6", "tx-checksum-fcoe-crc", "tx-checksum-sctp"},
@@ -25,7 +25,7 @@ var offloads = map[string][]string{
 	"tso":         {"tx-tcp-segmentation", "tx-tcp-ecn-segmentation", "tx-tcp-mangleid-segmentation", "tx-tcp6-segmentation"},
 	"gso":         {"tx-generic-segmentation"},
 	GRO:           {"rx-gro"},
-	// every device has them, off
+	// Every device has them, off by default.
 	"rx-gro-list":           {"rx-gro-list"},
 	"rx-udp-gro-forwarding": {"rx-udp-gro-forwarding"},
 }
@@ -88,11 +88,11 @@ func onOff(value string) (bool, error) {
 	return false, fmt.Errorf("%q is neither on nor off", value)
 }
 
-// GRO is the offload that on a veth also turns on NAPI.
+// GRO is the offload that also enables NAPI on a veth.
 const GRO = "gro"
 
-// SetOffload switches an offload of a device of the calling thread's
-// namespace, and sees that the kernel did: a driver may refuse in silence.
+// SetOffload switches an offload of a device in the calling thread's
+// namespace, and verifies it: a driver may refuse silently.
 func SetOffload(device, name string, on bool) error {
 	e, err := ethtool.NewEthtool()
 	if err != nil {
@@ -127,7 +127,7 @@ func SetOffload(device, name string, on bool) error {
 	return nil
 }
 
-// napiFiles are the NAPI settings that sysfs has per interface.
+// napiFiles maps the NAPI settings of an interface to files in sysfs.
 var napiFiles = map[string]string{
 	"threaded":          "threaded",
 	"defer-hard-irqs":   "napi_defer_hard_irqs",

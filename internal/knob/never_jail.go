@@ -2,8 +2,8 @@ package knob
 
 import "linerate/internal/setting"
 
-// Never is why no jail of FreeBSD can have a setting, whatever its kernel; "":
-// one may. What depends on kernel, modules and leave is Target.Apply's to say.
+// Never returns why no FreeBSD jail supports a setting, whatever its kernel; "" if
+// one may. Target.Apply checks what depends on kernel, modules and permission.
 func Never(s setting.Setting) string {
 	switch s.Mechanism {
 	case setting.NFT:

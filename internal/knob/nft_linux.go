@@ -18,15 +18,15 @@ import (
 	"linerate/internal/show"
 )
 
-// Batch sizes of generated rulesets: a batch must fit the socket's send
-// buffer, and the kernel's answer to each of its messages the receive buffer.
-// Only root of the machine can raise these.
+// Batch sizes for generated rulesets: a batch must fit in the socket's send
+// buffer, and the kernel's answers to its messages in the receive buffer.
+// Only root outside user namespaces can enlarge these.
 const (
 	rulesPerBatch    = 100
 	elementsPerBatch = 1000
 )
 
-// nft loads a ruleset: its text by nft(8), a generated one by netlink.
+// nft loads a ruleset: a text with nft(8), a generated one by netlink.
 func (t *Target) nft(ctx context.Context, r *setting.Rules) (string, error) {
 	s := setting.Setting{Mechanism: setting.NFT, Rules: r}
 	if r == nil {
@@ -60,8 +60,8 @@ func (t *Target) nft(ctx context.Context, r *setting.Rules) (string, error) {
 	return fmt.Sprintf("nft: %s loaded for IPv4 and IPv6 in %d batches, %s", r, batches, show.Brief(time.Since(start))), nil
 }
 
-// nftText feeds the ruleset to nft -f on its standard input, so that no file
-// and no shell is involved.
+// nftText passes the ruleset to the standard input of nft -f, without a file
+// or shell.
 func (t *Target) nftText(ctx context.Context, s setting.Setting, options ...string) (string, error) {
 	nft, err := exec.LookPath("nft")
 	if err != nil {
@@ -70,7 +70,7 @@ func (t *Target) nftText(ctx context.Context, s setting.Setting, options ...stri
 	said, err := execute(ctx, t.In, s.Rules.Text, nft, append(options, "-f", "-")...)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && strings.Contains(said, "Could not process rule") {
-		// nft(8) understood the ruleset, the kernel did not.
+		// nft(8) parsed the ruleset, but the kernel rejected it.
 		first, _, _ := strings.Cut(said, "\n")
 		return "", helped(unavailable(s, "the kernel refused the ruleset (feature not built in?): %s", strings.TrimPrefix(first, "/dev/stdin:")), needsOf(s))
 	}
@@ -80,15 +80,15 @@ func (t *Target) nftText(ctx context.Context, s setting.Setting, options ...stri
 	return "", err
 }
 
-// family is what differs between the IPv4 and the IPv6 half of a ruleset. A
-// packet walks only its own family's table, so neither pays for the other.
+// family holds the differences between the IPv4 and IPv6 halves of a ruleset. A
+// packet traverses only its own family's table, so neither half slows the other down.
 type family struct {
 	name   string
 	table  nftables.TableFamily
 	offset uint32 // of the source address in the network header
 	length uint32
 	key    nftables.SetDatatype
-	// never is the i-th address that no workload uses.
+	// never returns the i-th address that no workload uses.
 	never func(i int) netip.Addr
 }
 
@@ -97,7 +97,7 @@ var families = []family{
 	{"IPv6", nftables.TableFamilyIPv6, 8, 16, nftables.TypeIP6Addr, never6},
 }
 
-// batch is a family's table while it is sent to the kernel, piece by piece, until something fails.
+// batch is a family's table while it is sent to the kernel in parts, until an error.
 type batch struct {
 	*nftables.Conn
 	ctx   context.Context
@@ -108,7 +108,7 @@ type batch struct {
 	err   error
 }
 
-// flush sends what was added.
+// flush sends what has been added.
 func (b *batch) flush() {
 	if b.err == nil {
 		b.sent++
@@ -121,7 +121,7 @@ func (b *batch) rule(exprs ...expr.Any) {
 	b.AddRule(&nftables.Rule{Table: b.table, Chain: b.chain, Exprs: exprs})
 }
 
-// loadRules builds one family's table, batched, and counts the batches.
+// loadRules builds one family's table in batches, and returns their number.
 func loadRules(ctx context.Context, c *nftables.Conn, fam family, r setting.Rules) (batches int, err error) {
 	table := c.AddTable(&nftables.Table{Family: fam.table, Name: "linerate"})
 	policy := nftables.ChainPolicyAccept
@@ -153,15 +153,15 @@ func loadRules(ctx context.Context, c *nftables.Conn, fam family, r setting.Rule
 	return b.sent, b.err
 }
 
-// addSet makes one set and the one rule that looks addresses up in it.
+// addSet adds one set, and the rule that looks addresses up in it.
 func (b *batch) addSet(size int) {
 	set := &nftables.Set{Table: b.table, Name: "never", KeyType: b.fam.key}
 	b.fill(set, size, func(i int) nftables.SetElement { return nftables.SetElement{Key: b.fam.never(i).AsSlice()} })
 	b.rule(loadSource(b.fam), &expr.Lookup{SourceRegister: 1, SetName: set.Name, SetID: set.ID}, &expr.Verdict{Kind: expr.VerdictDrop})
 }
 
-// addMap makes one map to verdicts and the one rule that looks addresses up in
-// it: `ip saddr vmap @never-map`.
+// addMap adds one verdict map, and the rule that looks addresses up in it: `ip
+// saddr vmap @never-map`.
 func (b *batch) addMap(size int) {
 	set := &nftables.Set{Table: b.table, Name: "never-map", KeyType: b.fam.key, IsMap: true, DataType: nftables.TypeVerdict}
 	b.fill(set, size, func(i int) nftables.SetElement {
@@ -170,7 +170,7 @@ func (b *batch) addMap(size int) {
 	b.rule(loadSource(b.fam), &expr.Lookup{SourceRegister: 1, SetName: set.Name, SetID: set.ID, IsDestRegSet: true})
 }
 
-// fill makes a set of so many elements, in batches.
+// fill adds a set with the given number of elements, in batches.
 func (b *batch) fill(set *nftables.Set, size int, element func(i int) nftables.SetElement) {
 	b.err = cmp.Or(b.err, b.AddSet(set, nil))
 	b.flush()
@@ -184,7 +184,7 @@ func (b *batch) fill(set *nftables.Set, size int, element func(i int) nftables.S
 	}
 }
 
-// dropFrom is `ip saddr ADDR drop`.
+// dropFrom returns the rule `ip saddr ADDR drop`.
 func dropFrom(fam family, addr []byte) []expr.Any {
 	return []expr.Any{
 		loadSource(fam),
@@ -197,8 +197,8 @@ func loadSource(fam family) expr.Any {
 	return &expr.Payload{DestRegister: 1, Base: expr.PayloadBaseNetworkHeader, Offset: fam.offset, Len: fam.length}
 }
 
-// statefulRules are `ct state established,related accept` and `ct state new
-// accept`: the shortest stateful firewall, before a policy of drop.
+// statefulRules returns `ct state established,related accept` and `ct state
+// new accept`: the shortest stateful firewall, with a drop policy.
 func statefulRules() [][]expr.Any {
 	rule := func(states uint32) []expr.Any {
 		return []expr.Any{

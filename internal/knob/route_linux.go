@@ -12,8 +12,8 @@ import (
 )
 
 // addRoute adds the route Name via Value; Value is an address, "ingress" or
-// "egress" (on link), or "blackhole". With a Device the next hop is taken to be on
-// that link.
+// "egress" (on link), or "blackhole". With a Device the next hop is assumed to be
+// on that link.
 func addRoute(s setting.Setting, devices map[string]string) error {
 	prefix, err := netip.ParsePrefix(s.Name)
 	if err != nil {
@@ -35,8 +35,8 @@ func addRoute(s setting.Setting, devices map[string]string) error {
 	return nil
 }
 
-// onLink says that the next hop is directly behind a device, whatever the
-// routing table says of its address.
+// onLink marks the next hop as directly reachable through a device, whatever
+// the routing table says about its address.
 func onLink(r *netlink.Route, role string, devices map[string]string) error {
 	link, err := netlink.LinkByName(devices[role])
 	if err != nil {

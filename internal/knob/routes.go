@@ -8,23 +8,23 @@ import (
 	"linerate/internal/setting"
 )
 
-// workloadNetwork holds the destinations of every workload over IPv4, from its
-// first address up (RFC 2544 §C.2.2), and workloadMost is how many it has at most.
+// workloadNetwork contains the destinations of every IPv4 workload, from its first
+// address up (RFC 2544 §C.2.2); workloadMost is their largest number.
 var workloadNetwork = netip.MustParsePrefix("198.19.0.0/16")
 
 const workloadMost = 50_000
 
-// fullTable is how many of 10,000 routes of a full IPv4 BGP table have which
-// prefix length, about as the public tables of 2023 (bgp.potaroo.net).
+// fullTable is the distribution of prefix lengths in a full IPv4 BGP table: of
+// 10,000 routes, approximately as in public tables of 2023 (bgp.potaroo.net).
 var fullTable = []struct{ bits, share int }{
 	{24, 5980}, {22, 1130}, {23, 990}, {21, 530}, {20, 460}, {19, 260}, {16, 145}, {18, 143}, {17, 90},
 	{15, 20}, {14, 13}, {13, 6}, {12, 4}, {11, 2}, {10, 1}, {8, 1},
 }
 
-// Routes are the prefixes of a table: the same ones each time. Of a table that
-// is to be hit, hosts cover the workload's destinations from the first up; a
-// full table has half of its routes there, up to a half of all addresses, each
-// eight bits longer than its like elsewhere, for it is a /16 that they divide.
+// Routes returns the prefixes of a table, always the same ones. If the table
+// is to be hit, hosts cover the workload's destinations from the first; a full
+// table has half of its routes there, covering at most half of all addresses,
+// each eight bits longer than elsewhere because they divide a /16.
 func Routes(t setting.Table) []netip.Prefix {
 	rng := rand.New(rand.NewPCG(uint64(t.Count), 0x40))
 	list := make([]netip.Prefix, 0, t.Count)
@@ -60,10 +60,10 @@ func Routes(t setting.Table) []netip.Prefix {
 	return list
 }
 
-// reserved is 240.0.0.0/4, where no workload goes.
+// reserved is 240.0.0.0/4, which no workload uses.
 var reserved = netip.MustParsePrefix("240.0.0.0/4")
 
-// length draws a prefix length of a full table.
+// length draws a prefix length from a full table.
 func length(rng *rand.Rand) int {
 	n := rng.IntN(10_000)
 	for _, l := range fullTable {
@@ -74,7 +74,7 @@ func length(rng *rand.Rand) int {
 	return 24
 }
 
-// within draws a prefix of a length inside another.
+// within draws a prefix of the given length inside another.
 func within(p netip.Prefix, bits int, rng *rand.Rand) netip.Prefix {
 	bits = max(bits, p.Bits()+1)
 	base := p.Addr().As4()
@@ -82,8 +82,8 @@ func within(p netip.Prefix, bits int, rng *rand.Rand) netip.Prefix {
 	return netip.PrefixFrom(netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, v))), bits).Masked()
 }
 
-// elsewhere draws a prefix of the unicast space that no workload uses. Short
-// prefixes that would hold the workload's networks are the reserved space's.
+// elsewhere draws a unicast prefix that no workload uses. Short prefixes that
+// would contain the workload's networks come from the reserved space instead.
 func elsewhere(bits int, rng *rand.Rand) netip.Prefix {
 	for {
 		v := rng.Uint32()

@@ -17,8 +17,8 @@ import (
 	"linerate/internal/setting"
 )
 
-// routes adds a table of a size behind the egress, by a routing socket of the
-// jail's: route(8) has to be run once for each of a million.
+// routes adds a table behind the egress through a routing socket of the jail:
+// route(8) would have to run a million times.
 func (t *Target) routes(ctx context.Context, s setting.Setting) (string, error) {
 	if t.RouteSocket == nil {
 		return "", unavailable(s, "no routing socket is available here")
@@ -34,7 +34,7 @@ func (t *Target) routes(ctx context.Context, s setting.Setting) (string, error) 
 		if i%1000 == 0 && ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		// A half of the receiver's network is there, behind the same gateway.
+		// Half of the receiver's network may already be routed, via the same gateway.
 		if _, err := socket.Write(message.add(p)); err != nil && !errors.Is(err, unix.EEXIST) {
 			return "", fmt.Errorf("load %s: route to %s: %w", s, p, err)
 		}
@@ -43,8 +43,8 @@ func (t *Target) routes(ctx context.Context, s setting.Setting) (string, error) 
 	return fmt.Sprintf("%s loaded in %s%s", s, show.Brief(took), t.lookup(ctx)), nil
 }
 
-// lookup says what the kernel looks routes up by; "" before FreeBSD 13. A burst
-// of changes has the kernel put off choosing, by a second unless told otherwise.
+// lookup describes the kernel's route lookup algorithm; "" before FreeBSD 13.
+// After a burst of changes the kernel delays its choice, by a second by default.
 func (t *Target) lookup(ctx context.Context) string {
 	const most = 5000
 	said, err := t.Run(ctx, "", "/sbin/sysctl", "-n", "net.route.algo.fib_max_sync_delay_ms")
@@ -63,7 +63,7 @@ func (t *Target) lookup(ctx context.Context) string {
 }
 
 // OpenRouteSocket opens a routing socket (route(4)) of the calling process's
-// network stack, which tells nothing back.
+// network stack that receives nothing.
 func OpenRouteSocket() (int, error) {
 	fd, err := unix.Socket(unix.AF_ROUTE, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.AF_INET)
 	if err != nil {
@@ -77,8 +77,8 @@ func OpenRouteSocket() (int, error) {
 }
 
 // routeMessage is RTM_ADD with a destination, a gateway and a mask (net/route.h).
-// Routes are marked as a routing daemon's: after each static one the kernel
-// would build its tables for lookups anew (fib_algo.c, need_immediate_sync).
+// Routes are marked as a routing daemon's: after each static one the kernel would
+// rebuild its lookup tables (fib_algo.c, need_immediate_sync).
 type routeMessage struct {
 	unix.RtMsghdr
 	destination, gateway, mask unix.RawSockaddrInet4
@@ -91,7 +91,7 @@ func newRouteMessage(gateway netip.Addr) *routeMessage {
 	return m
 }
 
-// add is the message for one prefix. A host's has no mask.
+// add returns the message for one prefix. A host route has no mask.
 func (m *routeMessage) add(p netip.Prefix) []byte {
 	size := unsafe.Sizeof(*m)
 	m.Flags, m.Addrs = unix.RTF_UP|unix.RTF_GATEWAY|unix.RTF_PROTO1, unix.RTA_DST|unix.RTA_GATEWAY|unix.RTA_NETMASK
@@ -109,7 +109,7 @@ func inet4(a [4]byte) unix.RawSockaddrInet4 {
 	return unix.RawSockaddrInet4{Len: unix.SizeofSockaddrInet4, Family: unix.AF_INET, Addr: a}
 }
 
-// netmask is the network mask of a prefix length from 0 to 32.
+// netmask returns the network mask for a prefix length of 0 to 32.
 func netmask(bits int) [4]byte {
 	v := ^uint32(0) << (32 - bits)
 	return [4]byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}

@@ -16,7 +16,7 @@ import (
 	"linerate/internal/show"
 )
 
-// routes adds a table of a size behind the egress, in batches of messages.
+// routes adds a table behind the egress, in batches of messages.
 func (t *Target) routes(ctx context.Context, s setting.Setting) (string, error) {
 	start := time.Now()
 	list := Routes(*s.Table)
@@ -27,13 +27,12 @@ func (t *Target) routes(ctx context.Context, s setting.Setting) (string, error) 
 	return fmt.Sprintf("%s loaded in %s", s, show.Brief(time.Since(start))), nil
 }
 
-// routesPerBatch messages go to the kernel at once. It answers those that fail,
-// and the last.
+// routesPerBatch messages are sent to the kernel at once. It answers those that
+// fail, and the last one.
 const routesPerBatch = 2000
 
-// AddRoutes adds IPv4 routes via one gateway on a device of the calling thread's
-// namespace, or puts them in the place of others to the same networks. The gateway
-// need not be in a network of the device's.
+// AddRoutes adds or replaces IPv4 routes via one gateway on a device of the
+// calling thread's namespace. The gateway need not be in a network of the device.
 func AddRoutes(ctx context.Context, list []netip.Prefix, device string, gateway netip.Addr) error {
 	link, err := netlink.LinkByName(device)
 	if err != nil {
@@ -47,7 +46,7 @@ func AddRoutes(ctx context.Context, list []netip.Prefix, device string, gateway 
 	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 30}); err != nil {
 		return fmt.Errorf("set up a route socket: %w", err)
 	}
-	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUFFORCE, 1<<20) // only root can; batches fit without
+	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUFFORCE, 1<<20) // only root can do this; batches fit without it
 	for at := 0; at < len(list); at += routesPerBatch {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -67,7 +66,7 @@ func AddRoutes(ctx context.Context, list []netip.Prefix, device string, gateway 
 	return nil
 }
 
-// appendRoute adds the message `ip route replace P via GATEWAY dev DEVICE onlink`.
+// appendRoute appends the message for `ip route replace P via GATEWAY dev DEVICE onlink`.
 func appendRoute(out []byte, p netip.Prefix, device int, gateway netip.Addr, ack bool) []byte {
 	const size = unix.SizeofNlMsghdr + unix.SizeofRtMsg + 3*(unix.SizeofRtAttr+4)
 	flags := uint16(unix.NLM_F_REQUEST | unix.NLM_F_CREATE | unix.NLM_F_REPLACE)

@@ -10,30 +10,30 @@ import (
 	"linerate/internal/setting"
 )
 
-// Script holds shell functions, for any POSIX sh of Linux or FreeBSD, that
+// Script holds shell functions, for any POSIX sh on Linux or FreeBSD, that
 // read and write a host's settings: knob_read, knob_names and knob_write.
-// They are what changes hosts for good, local ones and remote ones alike; the
-// lab's variants are set by Target.
+// They make all lasting changes on hosts, local and remote; Target applies
+// the lab's variants.
 var Script = write + Reading
 
 //go:embed knob.sh
 var write string
 
-// Reading is the part of Script that reads, functions alone: what a capture takes
-// along cannot write.
+// Reading is the read-only part of Script, functions only, so that what a capture
+// carries cannot write.
 //
 //go:embed read.sh
 var Reading string
 
-// Key is one setting of a host; Device is "" where there is none.
+// Key identifies one setting of a host; Device is "" if it has none.
 type Key struct {
 	Mechanism setting.Mechanism
 	Device    string
 	Name      string
 }
 
-// Native is a value as the mechanism reads it back: plans say on and off
-// where the kernel says 1 and 0.
+// Native returns a value in the form in which the mechanism reads it back:
+// plans say on and off where the kernel says 1 and 0.
 func Native(k Key, value string) string {
 	if k.Mechanism == setting.NAPI && k.Name == "threaded" {
 		switch value {
@@ -46,12 +46,12 @@ func Native(k Key, value string) string {
 	return folded(value)
 }
 
-// AtRuntime reports whether a mechanism has a running value at all: loader and
-// rc.conf variables are read when something starts.
+// AtRuntime reports whether a mechanism has running values: loader and rc.conf
+// variables are only read when something starts.
 func AtRuntime(m setting.Mechanism) bool { return m != setting.Loader && m != setting.RC }
 
-// Companions are the settings, as patterns, that writing one changes as well,
-// so that putting it back means putting them back: netdev_fix_features switches off
+// Companions returns the settings, as patterns, that also change when one is
+// written, so that a revert must restore them too: netdev_fix_features disables
 // what depends on an offload (net/core/dev.c).
 func Companions(k Key) []Key {
 	switch k.Mechanism {
@@ -66,7 +66,7 @@ func Companions(k Key) []Key {
 			return []Key{{setting.Address, k.Device, "*"}, {setting.Route, k.Device, "*"}}
 		}
 	case setting.PFLimit:
-		// pfctl sets both with the limit, at 60 and 120 % of it
+		// pfctl also sets both, to 60 and 120 % of the limit
 		// (pfctl_load_options in sbin/pfctl/pfctl.c).
 		if k.Name == "states" {
 			return []Key{{setting.PFTimeout, "", "adaptive.start"}, {setting.PFTimeout, "", "adaptive.end"}}
@@ -77,7 +77,7 @@ func Companions(k Key) []Key {
 	return nil
 }
 
-// sysctlsText says what is peculiar about sysctls.
+// sysctlsText lists peculiarities of sysctls.
 //
 //go:embed sysctls.txt
 var sysctlsText string
@@ -96,9 +96,9 @@ var (
 
 func named(table string) []string { return strings.Fields(list.Table(sysctlsText, table)[0][0]) }
 
-// PutBack reports whether a prior value, one of all that were, has to be written to come
-// back: the 0 of an exclusive pair comes with its partner. Where both were 0 that of the
-// ratio is written, for the other's cannot be.
+// PutBack reports whether a prior value, one of those in before, must be written to
+// restore it: the 0 of an exclusive pair follows from its partner. If both were 0, the
+// ratio's is written, since the other's cannot be.
 func PutBack(k Key, before map[Key]string) bool {
 	pair, is := exclusive[k.Name]
 	if k.Mechanism != setting.Sysctl || !is || before[k] != "0" {
@@ -107,20 +107,20 @@ func PutBack(k Key, before map[Key]string) bool {
 	return strings.HasSuffix(k.Name, "_ratio") && before[Key{Mechanism: setting.Sysctl, Name: pair}] == "0"
 }
 
-// NoReturn says why a setting, where a host has such values, does not come back by writing
-// them; "" where nothing is known against it.
+// NoReturn returns why a setting cannot be restored by writing the present values; "" if
+// no reason is known.
 func NoReturn(k Key, now map[Key]string) string {
-	// dirty_ratio_handler in mm/page-writeback.c clears the bytes where the ratio changes, and
-	// 0 it has in addition to them already.
+	// dirty_ratio_handler in mm/page-writeback.c clears the bytes only when the ratio changes,
+	// but the ratio is already 0.
 	if k.Mechanism == setting.Sysctl && k.Name == "vm.dirty_bytes" && now[k] == "0" && now[Key{Mechanism: setting.Sysctl, Name: exclusive[k.Name]}] == "0" {
 		return "vm.dirty_ratio is 0 too, and writing 0 to it, which it then has, takes no bytes away"
 	}
 	return ""
 }
 
-// NotWritable says why a value cannot be written though it is the setting's
-// own default, so that a revert would need a boot; ""
-// when nothing is known against it.
+// NotWritable returns why a value cannot be written although it is the
+// setting's own default, so that a revert would need a boot; "" if no reason
+// is known.
 func NotWritable(os string, k Key, value string) string {
 	if os == "freebsd" && k.Mechanism == setting.Sysctl && value != "" && oneWay[k.Name] == value {
 		return "the kernel does not take " + value + " back at run time though it is the default"
@@ -128,8 +128,8 @@ func NotWritable(os string, k Key, value string) string {
 	return ""
 }
 
-// Lossy says why writing a value cannot be taken back exactly, as it destroys
-// what is no setting; "" when nothing of the kind is known.
+// Lossy returns why writing a value cannot be undone exactly, because it
+// destroys other state; "" if no reason is known.
 func Lossy(os string, k Key, value string) string {
 	n := numbers(value)
 	switch {
@@ -144,9 +144,8 @@ func Lossy(os string, k Key, value string) string {
 	return ""
 }
 
-// Starves says how a value, where a host has now, could leave the host's own switch
-// without the processes, files or memory that it needs to put the value back; "" where
-// it could not.
+// Starves says how a value could deprive the host's own revert timer of the processes,
+// files or memory that it needs to restore the present value; "" if it could not.
 func Starves(k Key, value, now string) string {
 	n, was := numbers(value), numbers(now)
 	switch {
@@ -163,9 +162,9 @@ func Starves(k Key, value, now string) string {
 	return ""
 }
 
-// Cuts says how setting a key may cut off somebody who came over the network by
-// the interface management; "" when it may not. Where the interface is not
-// known ("") only what is dangerous on any is named.
+// Cuts says how setting a key may cut off a user who is connected through the
+// interface management; "" if it may not. If the interface is unknown (""), it
+// only names what is dangerous on any interface.
 func Cuts(k Key, value, management string) string {
 	switch {
 	case k.Mechanism == setting.Route:
@@ -180,9 +179,9 @@ func Cuts(k Key, value, management string) string {
 	return ""
 }
 
-// Order sorts keys into the order in which they are to be set: what makes
-// others exist or resets them comes first. What remains wrong, such as a lower
-// bound above its upper one, the agent solves by trying again.
+// Order sorts keys into the order in which to set them: those that create or
+// reset others come first. The agent handles remaining conflicts, such as a
+// lower bound above its upper one, by retrying.
 func Order(keys []Key) []Key {
 	keys = slices.Clone(keys)
 	slices.SortStableFunc(keys, func(a, b Key) int { return rank(a) - rank(b) })
@@ -206,8 +205,8 @@ func rank(k Key) int {
 	return r + 2
 }
 
-// Same reports whether got is what the system makes of want: blanks, bases and
-// leading zeros do not count, and some settings round (see rounded).
+// Same reports whether got is what the system makes of want: white space, bases
+// and leading zeros are ignored, and some settings are rounded (see rounded).
 func Same(k Key, want, got string) bool {
 	want, got = Native(k, want), folded(got)
 	if want == got {
@@ -218,7 +217,7 @@ func Same(k Key, want, got string) bool {
 		return mask(want) == mask(got)
 	case setting.IRQ:
 		return cpuList(want) != "" && cpuList(want) == cpuList(got)
-	case setting.Route: // the kernel adds a metric and the like
+	case setting.Route: // the kernel adds a metric and other attributes
 		return want != "absent" && strings.HasPrefix(got, want+" ")
 	}
 	w, g := numbers(want), numbers(got)
@@ -233,7 +232,7 @@ func Same(k Key, want, got string) bool {
 	return true
 }
 
-// rounded knows what kernels make of a number: powers of two, ticks.
+// rounded reports whether the kernel rounds want to got: to powers of two, or to ticks.
 func rounded(k Key, want, got uint64) bool {
 	switch {
 	case k.Mechanism == setting.RFS, k.Name == "net.core.rps_sock_flow_entries":
@@ -254,7 +253,7 @@ func powerOfTwo(n uint64) uint64 {
 	return p
 }
 
-// numbers reads what strconv takes as integers, in any base; nil if one is none.
+// numbers parses integers in any base; nil if any field is not one.
 func numbers(s string) []uint64 {
 	var list []uint64
 	for _, f := range strings.Fields(s) {
@@ -271,7 +270,7 @@ func numbers(s string) []uint64 {
 	return list
 }
 
-// mask folds a bitmap as the kernel prints it: words of 32 bits, commas.
+// mask normalises a bitmap as printed by the kernel: words of 32 bits, with commas.
 func mask(s string) string {
 	words := strings.Split(strings.TrimPrefix(strings.ToLower(s), "0x"), ",")
 	for i := 1; i < len(words); i++ {
@@ -280,7 +279,7 @@ func mask(s string) string {
 	return strings.TrimLeft(strings.Join(words, ""), "0")
 }
 
-// cpuList expands "0-2,5" to "0,1,2,5"; "" when it is no such list.
+// cpuList expands "0-2,5" to "0,1,2,5"; "" if it is not such a list.
 func cpuList(s string) string {
 	var all []string
 	for part := range strings.SplitSeq(s, ",") {

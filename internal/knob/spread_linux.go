@@ -12,8 +12,8 @@ import (
 	"linerate/internal/show"
 )
 
-// spread has the kernel hand the flows of the ingress to so many CPUs by their
-// hash (RPS).
+// spread lets the kernel distribute the flows of the ingress over so many CPUs
+// by their hash (RPS).
 func (t *Target) spread(s setting.Setting) (string, error) {
 	n, err := strconv.Atoi(s.Value)
 	if err != nil || n < 1 {
@@ -31,7 +31,7 @@ func (t *Target) spread(s setting.Setting) (string, error) {
 	return "RPS over CPUs " + mask, nil
 }
 
-// cpuMask is a set of CPUs as the kernel writes it: hexadecimal, groups of 32.
+// cpuMask returns a set of CPUs in the kernel's format: hexadecimal, in groups of 32 bits.
 func cpuMask(cpus []int) string {
 	m := new(big.Int)
 	for _, c := range cpus {

@@ -12,13 +12,13 @@ import (
 	"linerate/internal/setting"
 )
 
-// sysctlRoot is where Linux shows sysctls; entries under net/ belong to the
-// namespace of the thread that opens them.
+// sysctlRoot is the directory of sysctls; entries under net/ belong to the
+// network namespace of the thread that opens them.
 const sysctlRoot = "/proc/sys"
 
-// sysctlPath turns net.ipv4.ip_forward into its file. Dots and slashes swap
-// as sysctl(8) does: net/ipv4/conf/eth0.100/rp_filter keeps the dot of a
-// VLAN's name.
+// sysctlPath converts net.ipv4.ip_forward to its file. Dots and slashes are
+// swapped as in sysctl(8): net/ipv4/conf/eth0.100/rp_filter keeps the dot in
+// a VLAN's name.
 func sysctlPath(name string) (string, error) {
 	p := name
 	if dot, slash := strings.IndexByte(name, '.'), strings.IndexByte(name, '/'); slash < 0 || (dot >= 0 && dot < slash) {
@@ -51,7 +51,7 @@ func (t *Target) sysctl(s setting.Setting) (string, error) {
 	return t.global(s, path)
 }
 
-// global sets what all namespaces share, journalled.
+// global sets what all namespaces share, with a journal entry.
 func (t *Target) global(s setting.Setting, path string) (string, error) {
 	if _, err := os.Stat(path); err != nil {
 		return "", unavailable(s, "this kernel has no such sysctl (module not loaded?)")
@@ -59,8 +59,8 @@ func (t *Target) global(s setting.Setting, path string) (string, error) {
 	return t.Host.global(s)
 }
 
-// writeSysctl writes and reads back. A write that fails may have set the
-// first numbers of a list by then (tcp_rmem): they are put back.
+// writeSysctl writes a value and reads it back. A failed write may have set
+// the first numbers of a list (tcp_rmem), so they are restored.
 func writeSysctl(path, value string) (written, error) {
 	old, unreadable := os.ReadFile(path)
 	if err := os.WriteFile(path, []byte(value+"\n"), 0); err != nil {
@@ -70,10 +70,10 @@ func writeSysctl(path, value string) (written, error) {
 	return written{before: folded(string(old)), asked: folded(value), after: folded(string(got)), blind: err != nil}, nil
 }
 
-// putBack restores what a failed write left half done.
+// putBack restores the old value after a write that failed halfway.
 func putBack(path string, old []byte, unreadable error) error {
 	if unreadable != nil {
-		return nil // nothing is known of it, or it is not there at all
+		return nil // its value is unknown, or it does not exist
 	}
 	if now, err := os.ReadFile(path); err != nil || bytes.Equal(now, old) {
 		return err
@@ -94,7 +94,7 @@ func readHost(name string) (string, error) {
 	return strings.TrimSpace(string(b)), err
 }
 
-// writeHost writes one and reads it back.
+// writeHost writes a sysctl of the host and reads it back.
 func writeHost(name, value string) (written, error) {
 	path, err := sysctlPath(name)
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Attach puts the forwarder on a device of the calling thread's network
-// namespace. It looks routes and neighbours up in the kernel's tables and
-// redirects; whatever it does not find, the kernel gets. It stays for as long as
-// the device. Routes must lead to devices whose other end takes XDP frames.
+// attachForwarder attaches the forwarder to a device of the calling thread's network
+// namespace. It looks up routes and neighbours in the kernel's tables and redirects;
+// frames without an entry go to the kernel. It stays attached as long as the device
+// exists. Routes must lead to devices whose peer accepts XDP frames.
 func attachForwarder(device string) error {
 	link, err := netlink.LinkByName(device)
 	if err != nil {
@@ -28,7 +28,7 @@ func attachForwarder(device string) error {
 		}
 		return fmt.Errorf("load the XDP forwarder: %w", err)
 	}
-	defer objs.Close() // the device holds the program
+	defer objs.Close() // the device holds a reference to the program
 	if err := netlink.LinkSetXdpFdWithFlags(link, objs.Forward.FD(), unix.XDP_FLAGS_DRV_MODE); err != nil {
 		return fmt.Errorf("attach the XDP forwarder to %s: %w", device, err)
 	}

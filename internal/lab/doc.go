@@ -1,11 +1,11 @@
-// Package lab runs the trials of a study on a testbed and hands each to a sink as
-// it ends. What a trial means is package study's to say; where trials are kept is
-// the sink's; how parts of a kind are run is a Runner's, in a package below this one.
+// Package lab runs the trials of a study on a testbed and passes each to a sink when
+// it ends. Package study defines what trials mean, the sink stores them, and a
+// Runner, in a package below this one, runs the parts of one kind.
 //
 // Where things are:
 //
-//   - a task from its first slot to its last, and how long that takes: lab.go, pace.go
-//   - who runs parts of which kind, and looks into them: runner.go
-//   - what all runners need of a session, and make of what they saw: trial.go
-//   - the machine, watched meanwhile: machine.go, machine_linux.go, machine_freebsd.go
+//   - a task from its first slot to its last, and how long it takes: lab.go, pace.go
+//   - which runner runs and profiles which kind of part: runner.go
+//   - what all runners need of a session, and how results become trials: trial.go
+//   - observing the machine meanwhile: machine.go, machine_linux.go, machine_freebsd.go
 package lab

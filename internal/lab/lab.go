@@ -16,66 +16,66 @@ import (
 // Lab is what a study runs on.
 type Lab struct {
 	Machine Machine
-	// Runners run the parts of a study, each those of a kind.
+	// Runners run the parts of a study, each those of one kind.
 	Runners []Runner
-	// AllowHost lets variants use settings that are global to the kernel.
+	// AllowHost allows variants to change settings that are global to the kernel.
 	AllowHost bool
-	// Keep stores a file of raw data with the trials; nil discards it.
+	// Keep stores a raw data file with the trials; nil discards it.
 	Keep func(name string, data []byte) error
-	// Profiler profiles the variants of a study that wants it; nil: none are.
+	// Profiler profiles the variants of a study that requests it; nil disables profiling.
 	Profiler Profiler
-	// Looked takes what it saw of a variant; nil forgets it.
+	// Looked receives the profiles of variants; nil discards them.
 	Looked func(study.Telemetry) error
 }
 
-// Machine is the computer under the testbed, watched while it measures.
+// Machine is the computer under the testbed, observed during measurements.
 type Machine interface {
 	Now() time.Time
-	// Spin times a fixed piece of work on a CPU, in ns; −1 is any CPU.
+	// Spin returns the duration of a fixed piece of work on a CPU, in ns; −1 is any CPU.
 	Spin(cpu int) (float64, error)
-	// Stolen is the time the hypervisor took from a CPU since boot.
+	// Stolen returns the time that the hypervisor took from a CPU since boot.
 	Stolen(cpu int) (time.Duration, error)
-	// Load1 is the load average over one minute.
+	// Load1 returns the one-minute load average.
 	Load1() float64
 	// Meter returns in as a place whose threads are watched, and a function
-	// that tells how long they could have run, since it was last called,
-	// while the CPU worked for other programs.
+	// that returns how long they were runnable but waiting, since its last
+	// call, while the CPU ran other programs.
 	Meter(in port.Place, cpu int) (watched port.Place, contention func() time.Duration)
-	// Watch is the same for a thread that runs already.
+	// Watch does the same for a running thread.
 	Watch(thread, cpu int) (contention func() time.Duration)
 }
 
-// Progress tells how far a study is.
+// Progress reports how far a study has got.
 type Progress struct {
 	Slot        study.Slot
 	Part        study.Part
-	Done, Total int           // trials, retries not counted
+	Done, Total int           // trials, without retries
 	Left        time.Duration // estimated
-	// Trial is the one that just ended; nil when one begins.
+	// Trial is the trial that just ended; nil when one begins.
 	Trial *study.Trial
 }
 
-// Task is a study to be run: what, in which order, after which trials.
+// Task is a study to run: what, in which order, after which trials.
 type Task struct {
 	Spec study.Spec
 	Seed uint64
 	Done []study.Trial
-	// Blocks are those to be run, of a unit (study.Units); nil: all that are left,
-	// and the looks inside.
+	// Blocks are the blocks of a unit to run (study.Units); nil: all that are
+	// left, and the profiles.
 	Blocks []int
-	// Telemetry is what instruments saw before.
+	// Telemetry is what was profiled before.
 	Telemetry []study.Telemetry
 }
 
 // Outcome is what a run returns in addition to its trials.
 type Outcome struct {
-	// Testbeds describes each mode's testbed; Unavailable says why a mode
-	// could not be had.
+	// Testbeds describes each mode's testbed; Unavailable says why a mode was
+	// unavailable.
 	Testbeds    map[string]testbed.Description
 	Unavailable map[string]string
 }
 
-// maxFailures in a row end a study: the testbed is broken, not unlucky.
+// maxFailures is the number of consecutive failures that end a study: the testbed is then broken.
 const maxFailures = 3
 
 // Session is one run of a task.
@@ -84,7 +84,7 @@ type Session struct {
 	task     Task
 	sink     func(study.Trial) error
 	progress func(Progress)
-	of       Runner // of the part that runs
+	of       Runner // runner of the current part
 	up       Bed    // what it has up, in a mode
 	mode     testbed.Mode
 	out      Outcome
@@ -92,10 +92,10 @@ type Session struct {
 	failures int
 }
 
-// Run runs the slots that the task has left and gives every trial to sink
+// Run runs the remaining slots of the task and passes every trial to sink
 // when it ends. A sink's error, an impossible setting or a broken testbed
-// ends the run; so does ctx, whose unfinished trial is dropped. The outcome
-// is valid even when the error is not nil.
+// ends the run, as does ctx, which drops the unfinished trial. The outcome is
+// valid even if there is an error.
 func (l *Lab) Run(ctx context.Context, p Task, sink func(study.Trial) error, progress func(Progress)) (Outcome, error) {
 	r := &Session{Lab: l, task: p, sink: sink, progress: progress, pace: pace{}}
 	r.out = Outcome{Testbeds: map[string]testbed.Description{}, Unavailable: map[string]string{}}
@@ -103,7 +103,7 @@ func (l *Lab) Run(ctx context.Context, p Task, sink func(study.Trial) error, pro
 	return r.out, errors.Join(err, r.leave())
 }
 
-// everything is the trials, and then the looks inside.
+// everything runs the trials, and then the profiles.
 func (r *Session) everything(ctx context.Context) error {
 	if err := r.all(ctx); err != nil || r.task.Blocks != nil {
 		return err
@@ -137,15 +137,15 @@ func (r *Session) all(ctx context.Context) error {
 	}
 }
 
-// skip passes over parts whose mode this machine cannot have, or whose load it
-// cannot offer.
+// skip reports whether to skip a part because this machine lacks its mode or
+// cannot offer its load.
 func (r *Session) skip(p study.Part) bool {
 	lacks := study.Environment{Unavailable: r.out.Unavailable}.Lacks(p)
 	return lacks || r.task.Spec.OutOfReach(p, r.task.Done) != ""
 }
 
-// enter brings up what a part is measured on, and makes it fit. What the primary
-// metric's part needs must be had; what any other does may be missing, and is named.
+// enter brings up and prepares what a part is measured on. What the primary metric's
+// part needs is required; other parts may be unavailable, and are then reported.
 func (r *Session) enter(ctx context.Context, part study.Part) (err error) {
 	if r.of, err = r.runner(part); err != nil {
 		return err
@@ -176,7 +176,7 @@ func (r *Session) enter(ctx context.Context, part study.Part) (err error) {
 	return nil
 }
 
-// leave closes the testbed that is open.
+// leave closes the open testbed.
 func (r *Session) leave() error {
 	up := r.up
 	if r.up = nil; up == nil {
@@ -188,7 +188,7 @@ func (r *Session) leave() error {
 	return nil
 }
 
-// run runs what a slot asks for and hands the trials on, each with its share of the time.
+// run runs what a slot requests and passes the trials on, each with its share of the time.
 func (r *Session) run(ctx context.Context, slot study.Slot, part study.Part) error {
 	r.tell(slot, part, nil)
 	start := r.Machine.Now()
@@ -215,8 +215,8 @@ func (r *Session) run(ctx context.Context, slot study.Slot, part study.Part) err
 	return r.broken(trials[max(0, control)])
 }
 
-// broken ends a run in which successive trials fail because no traffic arrives: that is not
-// chance.
+// broken ends a run if consecutive trials fail because no traffic arrives: that is no
+// coincidence.
 func (r *Session) broken(t study.Trial) error {
 	if t.Unavailable != "" || t.Observed == nil || r.of.Measured(t) {
 		r.failures = 0

@@ -13,10 +13,10 @@ type Local struct{}
 
 var _ Machine = Local{}
 
-// Now is the wall clock with the monotonic one in it.
+// Now returns the wall-clock time, with a monotonic reading.
 func (Local) Now() time.Time { return time.Now() }
 
-// Spin pins a thread to the CPU and times the calibration there.
+// Spin times the calibration on a thread pinned to the CPU.
 func (Local) Spin(cpu int) (ns float64, err error) {
 	err = wire.OnCPU(cpu, func(int) error {
 		ns = fastestSpin(time.Now)
@@ -25,15 +25,15 @@ func (Local) Spin(cpu int) (ns float64, err error) {
 	return ns, err
 }
 
-// Spins of a calibration: the fastest of several short ones tells the CPU's
-// speed, whatever interrupts the others.
+// The calibration runs several short spins: the fastest shows the CPU's
+// speed, even if others are interrupted.
 const (
 	spinRounds = 7
 	spinSteps  = 400_000
 )
 
-// spin is a chain of multiplications, each waiting for the last: its time is
-// the CPU's clock and nothing else (PCG's step, O'Neill 2014).
+// spin is a chain of dependent multiplications, whose duration depends only
+// on the CPU's clock rate (PCG's step, O'Neill 2014).
 //
 //go:noinline
 func spin(seed uint64) uint64 {
@@ -44,7 +44,7 @@ func spin(seed uint64) uint64 {
 	return x
 }
 
-// fastestSpin times spins on the calling thread, in ns.
+// fastestSpin returns the shortest duration of a spin on the calling thread, in ns.
 func fastestSpin(now func() time.Time) float64 {
 	best := time.Duration(1<<63 - 1)
 	sum := uint64(1)
@@ -53,7 +53,7 @@ func fastestSpin(now func() time.Time) float64 {
 		sum = spin(sum)
 		best = min(best, now().Sub(start))
 	}
-	if sum == 0 { // never; keeps the work from being optimised away
+	if sum == 0 { // never true; keeps the work from being optimised away
 		best++
 	}
 	return float64(best.Nanoseconds())

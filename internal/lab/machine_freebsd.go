@@ -9,12 +9,11 @@ import (
 	"linerate/internal/port"
 )
 
-// Stolen is nothing: FreeBSD does not count what a hypervisor takes. The spin
-// sees it.
+// Stolen returns 0: FreeBSD does not count stolen time. The spin detects it.
 func (Local) Stolen(int) (time.Duration, error) { return 0, nil }
 
 // Load1 reads vm.loadavg (struct loadavg: three fixed-point numbers and their
-// scale); 0 where there is none.
+// scale); 0 if there is none.
 func (Local) Load1() float64 {
 	b, err := unix.SysctlRaw("vm.loadavg")
 	if err != nil || len(b) < 24 {
@@ -27,11 +26,11 @@ func (Local) Load1() float64 {
 	return float64(binary.LittleEndian.Uint32(b)) / float64(scale)
 }
 
-// Meter knows of no contention: FreeBSD does not count how long threads wait.
-// A cost is CPU time there, in which waiting is not.
+// Meter reports no contention: FreeBSD does not count how long threads wait.
+// Cost is measured as CPU time there, which excludes waiting.
 func (Local) Meter(in port.Place, _ int) (port.Place, func() time.Duration) {
 	return in, func() time.Duration { return 0 }
 }
 
-// Watch is the same for a thread that runs already.
+// Watch does the same for a running thread.
 func (Local) Watch(int, int) func() time.Duration { return func() time.Duration { return 0 } }

@@ -14,7 +14,7 @@ import (
 // Stolen reads the steal column of /proc/stat (proc(5)).
 func (Local) Stolen(cpu int) (time.Duration, error) { return cputime.Stolen(cpu) }
 
-// Load1 reads /proc/loadavg; 0 where there is none.
+// Load1 reads /proc/loadavg; 0 if there is none.
 func (Local) Load1() float64 {
 	data, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -25,10 +25,10 @@ func (Local) Load1() float64 {
 	return v
 }
 
-// Meter adds up how long the threads of a place waited for their CPU, and
-// takes off what the CPU's ksoftirqd ran meanwhile: that is the chain's own
-// work, which the kernel moved there. Without schedstat (CONFIG_SCHED_INFO)
-// it knows of no contention.
+// Meter sums up how long the threads in a place waited for their CPU, and
+// subtracts what the CPU's ksoftirqd ran meanwhile, since that is the chain's
+// own work, which the kernel moved there. Without schedstat
+// (CONFIG_SCHED_INFO) it reports no contention.
 func (Local) Meter(in port.Place, cpu int) (port.Place, func() time.Duration) {
 	m := &meter{softirq: cputime.Softirqd(cpu)}
 	watched := func(f func() error) error {
@@ -41,7 +41,7 @@ func (Local) Meter(in port.Place, cpu int) (port.Place, func() time.Duration) {
 	return watched, m.take
 }
 
-// Watch is Meter of a thread that runs already, as kernel threads do.
+// Watch does the same for a running thread, such as a kernel thread.
 func (Local) Watch(thread, cpu int) func() time.Duration {
 	m := &meter{softirq: cputime.Softirqd(cpu)}
 	last := cputime.Thread(thread)
@@ -53,7 +53,7 @@ func (Local) Watch(thread, cpu int) func() time.Duration {
 	}
 }
 
-// meter adds up waiting, and knows what of it was the chain's own.
+// meter sums up waiting times, and subtracts the chain's own work.
 type meter struct {
 	mu         sync.Mutex
 	waited     time.Duration
@@ -67,7 +67,7 @@ func (m *meter) add(d time.Duration) {
 	m.waited += d
 }
 
-// take is what was waited for others since the last take.
+// take returns the time spent waiting for others since the last take.
 func (m *meter) take() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()

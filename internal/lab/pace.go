@@ -6,7 +6,7 @@ import (
 	"linerate/internal/study"
 )
 
-// pace remembers how long trials of each part took.
+// pace records how long trials of each part took.
 type pace map[string]struct {
 	trials  int
 	seconds float64
@@ -22,12 +22,12 @@ func (p pace) add(part string, seconds float64) {
 // each estimates one trial of a part.
 func (p pace) each(s *study.Spec, part study.Part) float64 {
 	e := p[part.Name]
-	// The first belief weighs as much as two trials.
+	// The initial estimate weighs as much as two trials.
 	return (2*s.Expected(part) + e.seconds) / float64(2+e.trials)
 }
 
-// left counts the trials done and in all, and estimates the time of the rest. Of
-// trials that are done again after an invalid one only the next is foreseen.
+// left counts the completed and all trials, and estimates the time for the rest.
+// Of the retries of an invalid trial it only includes the next.
 func (p pace) left(task Task, skip func(study.Part) bool) (done, total int, left time.Duration) {
 	type cell struct {
 		block   int
@@ -35,7 +35,7 @@ func (p pace) left(task Task, skip func(study.Part) bool) (done, total int, left
 	}
 	tried, gone := map[cell]bool{}, map[string]bool{}
 	for _, t := range task.Done {
-		if tried[cell{t.Block, t.Variant}] { // again, after one that was invalid
+		if tried[cell{t.Block, t.Variant}] { // a retry after an invalid trial
 			total++
 			done++
 		}
@@ -73,7 +73,7 @@ func (p pace) left(task Task, skip func(study.Part) bool) (done, total int, left
 	return done, total, time.Duration(seconds * float64(time.Second))
 }
 
-// Estimate is how long a task is expected to take on an idle machine.
+// Estimate estimates how long a task takes on an idle machine.
 func Estimate(task Task) time.Duration {
 	_, _, left := pace{}.left(task, func(study.Part) bool { return false })
 	return left

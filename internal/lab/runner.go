@@ -12,37 +12,37 @@ import (
 // Runner runs the parts of one kind (study.Kind).
 type Runner interface {
 	Kind() study.Kind
-	// Up brings up what parts of a mode are measured on. With an error the Bed must be
-	// ignored, even where it is not nil.
+	// Up brings up what parts of a mode are measured on. If it returns an error the
+	// Bed must be ignored, even if it is not nil.
 	Up(ctx context.Context, mode testbed.Mode) (Bed, error)
-	// Prepare makes what is up fit for a part. An ErrUnavailable says what it
-	// lacks: parts that need it are passed over.
+	// Prepare prepares what is up for a part. An ErrUnavailable says what it
+	// lacks: parts that need it are skipped.
 	Prepare(s *Session, part study.Part) error
-	// Run runs what a slot asks for: its trial, or all of its block.
+	// Run runs what a slot requests: its trial, or all trials of its block.
 	Run(ctx context.Context, s *Session, slot study.Slot, part study.Part) ([]study.Trial, error)
-	// Measured reports whether a trial had any traffic: a run in which several in a
-	// row had none is broken.
+	// Measured reports whether a trial had any traffic: a run with several
+	// consecutive trials without is broken.
 	Measured(t study.Trial) bool
 }
 
-// Looker is a Runner whose variants can be profiled.
+// Looker is a Runner that can profile variants.
 type Looker interface {
 	Runner
 	// Look sets a variant up once and runs its traffic under the profiler.
 	Look(ctx context.Context, s *Session, in study.Inside) (study.Telemetry, error)
 }
 
-// Bed is what a runner has up: a testbed.Bed, testbed.Sites, or its own.
+// Bed is what a runner has up: a testbed.Bed, testbed.Sites, or its own type.
 type Bed interface {
 	Describe() testbed.Description
 	Close() error
 }
 
-// Profiler samples CPUs (empty: all) while traffic runs, and disturbs them. It begins, or
-// says why it cannot, and is ended by what it returns.
+// Profiler samples CPUs (empty: all) while traffic runs, which disturbs them. It starts,
+// or returns why it cannot; end stops it.
 type Profiler func(ctx context.Context, cpus []int) (end func() (*profile.Profile, error), err error)
 
-// runner is the one of a part's kind.
+// runner returns the runner for a part's kind.
 func (l *Lab) runner(part study.Part) (Runner, error) {
 	kind := study.KindOf(part)
 	for _, r := range l.Runners {
@@ -53,7 +53,7 @@ func (l *Lab) runner(part study.Part) (Runner, error) {
 	return nil, fmt.Errorf("this lab runs no parts of kind %s", kind)
 }
 
-// Up brings up what a part is measured on; the caller closes it.
+// Up brings up what a part is measured on; the caller must close it.
 func (l *Lab) Up(ctx context.Context, part study.Part) (Bed, error) {
 	r, err := l.runner(part)
 	if err != nil {
@@ -62,7 +62,7 @@ func (l *Lab) Up(ctx context.Context, part study.Part) (Bed, error) {
 	return r.Up(ctx, part.Mode)
 }
 
-// inside profiles every variant that the study wants profiled.
+// inside profiles every variant for which the study requests it.
 func (r *Session) inside(ctx context.Context) error {
 	if r.Profiler == nil {
 		return nil

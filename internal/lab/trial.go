@@ -9,16 +9,16 @@ import (
 	"linerate/internal/testbed"
 )
 
-// Task is what the session runs, with the trials so far.
+// Task returns what the session runs, with the trials so far.
 func (r *Session) Task() Task { return r.task }
 
-// Spec is the study that the session runs.
+// Spec returns the study that the session runs.
 func (r *Session) Spec() *study.Spec { return &r.task.Spec }
 
-// Bed is what the runner has up.
+// Bed returns what the runner has up.
 func (r *Session) Bed() Bed { return r.up }
 
-// Here tells which variants the testbed that is up can be asked for.
+// Here returns which variants are available on the testbed that is up.
 func (r *Session) Here() study.Availability {
 	kind := r.out.Testbeds[string(r.mode)].Kind
 	a := study.Availability{Place: "and testbed " + kind, System: testbed.SystemOf(kind)}
@@ -28,12 +28,12 @@ func (r *Session) Here() study.Availability {
 	return a
 }
 
-// Block are the trials of a block so far.
+// Block returns the trials of a block so far.
 func (r *Session) Block(n int) (of []study.Trial) {
 	return list.Filter(r.task.Done, func(t study.Trial) bool { return t.Block == n })
 }
 
-// Last is the highest place of a trial in its block so far; 0: there is none.
+// Last returns the highest place of a trial in its block so far; 0 if there is none.
 func (r *Session) Last(block int) (last int) {
 	for _, t := range r.Block(block) {
 		last = max(last, t.Order)
@@ -41,21 +41,21 @@ func (r *Session) Last(block int) (last int) {
 	return last
 }
 
-// Trial is what a slot's trial is before anything is known of it.
+// Trial returns a slot's trial without results.
 func Trial(slot study.Slot, part study.Part) study.Trial {
 	return study.Trial{Part: part.Name, Variant: slot.Variant, Block: slot.Block, Order: slot.Order, Mode: part.Mode,
 		Retry: slot.Retry, Reasons: []study.Refusal{}, Metrics: map[string]float64{}}
 }
 
-// Unavailable is a trial that measured nothing, because its variant cannot be had.
+// Unavailable marks a trial that measured nothing because its variant is unavailable.
 func Unavailable(t study.Trial, why string) study.Trial {
 	t.Unavailable = why
 	t.Reasons = []study.Refusal{{Gate: "unavailable", Text: why}}
 	return t
 }
 
-// Judge completes a trial by what was observed; failed, where it is not nil, is what
-// went wrong with the traffic.
+// Judge completes a trial with its observations; failed, if not nil, is a failure of
+// the traffic.
 func (r *Session) Judge(t study.Trial, part study.Part, o *study.Observation, failed error) study.Trial {
 	t.Observed = o
 	t.Metrics, t.Reasons = study.Judge(part, r.task.Spec.Gates, *o, r.Block(t.Block)...)
@@ -70,11 +70,11 @@ func (r *Session) Judge(t study.Trial, part study.Part, o *study.Observation, fa
 type Lane struct {
 	Name     string
 	Observed study.Observation
-	Failed   error // what ended it
+	Failed   error // the error that ended it
 }
 
-// Together makes each arm's trial of what was observed, in the order in which they were
-// made, and of those that could not be had; slot is the one before the first.
+// Together creates the trials of all arms, in the order in which these were made, and
+// of unavailable ones; slot is the one before the first.
 func (r *Session) Together(slot study.Slot, part study.Part, arms []*Lane, gone map[string]string) (trials []study.Trial) {
 	for _, a := range arms {
 		slot.Order++
@@ -92,7 +92,7 @@ func (r *Session) Together(slot study.Slot, part study.Part, arms []*Lane, gone 
 	return trials
 }
 
-// cpuState is one look at a CPU.
+// cpuState is the state of a CPU at one time.
 type cpuState struct {
 	cpu    int
 	spin   float64
@@ -100,7 +100,7 @@ type cpuState struct {
 	at     time.Time
 }
 
-// Check looks at CPUs, −1 is any; again looks once more and tells what they did between.
+// Check reads the state of CPUs, −1 is any; again reads it once more and returns the changes.
 func (r *Session) Check(cpus []int) (again func() ([]study.CPUCheck, error), err error) {
 	before, err := r.check(cpus)
 	return func() ([]study.CPUCheck, error) {
@@ -112,7 +112,7 @@ func (r *Session) Check(cpus []int) (again func() ([]study.CPUCheck, error), err
 	}, err
 }
 
-// check times a spin on each CPU and reads what was stolen from it.
+// check times a spin on each CPU and reads its stolen time.
 func (r *Session) check(cpus []int) ([]cpuState, error) {
 	var out []cpuState
 	for _, cpu := range cpus {

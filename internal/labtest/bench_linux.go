@@ -14,7 +14,7 @@ import (
 )
 
 // Bench is three machines as network namespaces: a generator and a receiver with a router
-// between, each with a separate management interface towards this machine.
+// in between, each with a separate management interface to this machine.
 //
 //	Generator gen0 198.18.0.1/16 ── dut0 198.18.255.254 DUT
 //	DUT dut1 198.19.255.254/16 ── rx0 198.19.0.1 Receiver
@@ -25,7 +25,7 @@ type Bench struct {
 	Addresses map[string]string
 }
 
-// NewBench makes a bench that is gone when t ends.
+// NewBench creates a bench that is removed when t ends.
 func NewBench(t testing.TB) *Bench {
 	t.Helper()
 	Program(t, "ethtool")
@@ -48,17 +48,17 @@ func NewBench(t testing.TB) *Bench {
 	return b
 }
 
-// benches counts those of this process.
+// benches counts the benches of this process.
 var benches atomic.Uint32
 
-// benchID is part of the names of a bench: of this process, one of up to 26 at
-// once. A device's name has 15 characters at most.
+// benchID returns a part of a bench's names: unique for this process and up to
+// 26 benches at once. A device's name has at most 15 characters.
 func benchID() string {
 	return fmt.Sprintf("%d%c", os.Getpid()%100_000, 'a'+(benches.Add(1)-1)%26)
 }
 
-// slot is which of the management networks no other bench of this machine has;
-// what the last one there left behind is taken away.
+// slot reserves a set of management networks that no other bench on this
+// machine uses, and removes what the last bench there left behind.
 func slot(t testing.TB, id string) int {
 	t.Helper()
 	for n := range 16 {
@@ -68,7 +68,7 @@ func slot(t testing.TB, id string) int {
 		}
 		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
 			t.Cleanup(func() {
-				_ = f.Truncate(0) // what is named is left behind: a later bench may have the name
+				_ = f.Truncate(0) // a remaining name means leftovers; a later bench may reuse the name
 				f.Close()
 			})
 			takeOver(t, f, n, id)
@@ -80,10 +80,10 @@ func slot(t testing.TB, id string) int {
 	return 0
 }
 
-// takeOver removes the bench whose owner was killed, which the file of the lock
-// names, and any device that still has an address of the slot's networks: a
-// second device with it would take the bench's connections. The file then names
-// this bench.
+// takeOver removes the bench named in the lock file, whose owner was killed,
+// and any device that still has an address in the slot's networks, since a
+// second device with it would get the bench's connections. It then writes this
+// bench's name to the file.
 func takeOver(t testing.TB, f *os.File, slot int, id string) {
 	t.Helper()
 	was, err := io.ReadAll(io.LimitReader(f, 64))
@@ -101,7 +101,7 @@ func takeOver(t testing.TB, f *os.File, slot int, id string) {
 		for _, line := range strings.Split(string(out), "\n") {
 			fields := strings.Fields(line) // "7: lrtm4711-0    inet 198.18.200.1/24 …"
 			if len(fields) > 1 && strings.HasPrefix(fields[1], Prefix) {
-				_ = exec.Command("ip", "link", "del", fields[1]).Run() // it may go with its namespace just now
+				_ = exec.Command("ip", "link", "del", fields[1]).Run() // it may be disappearing with its namespace
 			}
 		}
 	}
@@ -113,8 +113,8 @@ func takeOver(t testing.TB, f *os.File, slot int, id string) {
 	}
 }
 
-// network is the management network of the i-th machine of a slot's bench,
-// without the last byte.
+// network returns the management network of the i-th machine in a slot's
+// bench, without the last byte.
 func network(slot, i int) string { return fmt.Sprintf("198.18.%d.", 200+3*slot+i) }
 
 func (b *Bench) namespace(t testing.TB, name string, i int, id string, slot int) {
@@ -122,7 +122,7 @@ func (b *Bench) namespace(t testing.TB, name string, i int, id string, slot int)
 	sh(t, "ip", "netns", "add", name)
 	t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", name).Run() })
 	for _, s := range []string{"net.ipv6.conf.all.disable_ipv6=1", "net.ipv6.conf.default.disable_ipv6=1"} {
-		_ = exec.Command("ip", "netns", "exec", name, "sysctl", "-qw", s).Run() // a kernel without IPv6 is quiet
+		_ = exec.Command("ip", "netns", "exec", name, "sysctl", "-qw", s).Run() // fails on a kernel without IPv6
 	}
 	sh(t, "ip", "-n", name, "link", "set", "lo", "up")
 	here := fmt.Sprintf(Prefix+"m%s-%d", id, i)
@@ -136,17 +136,17 @@ func (b *Bench) namespace(t testing.TB, name string, i int, id string, slot int)
 	b.Run(t, name, "ip", "link", "set", "mgmt0", "up")
 }
 
-// Wire joins two namespaces by interfaces of these names, both up.
+// Wire connects two namespaces by interfaces with these names, both up.
 func (b *Bench) Wire(t testing.TB, from, a, to, z string) {
 	t.Helper()
 	sh(t, "ip", "-n", from, "link", "add", a, "type", "veth", "peer", "name", z, "netns", to)
 	for _, e := range [][2]string{{from, a}, {to, z}} {
 		sh(t, "ip", "-n", e[0], "link", "set", e[1], "up")
-		b.Run(t, e[0], "ethtool", "-K", e[1], "gro", "on") // which a veth that is down forgets
+		b.Run(t, e[0], "ethtool", "-K", e[1], "gro", "on") // a veth loses it while it is down
 	}
 }
 
-// Run runs a command in a namespace and returns what it prints.
+// Run runs a command in a namespace and returns its output.
 func (b *Bench) Run(t testing.TB, namespace string, argv ...string) string {
 	t.Helper()
 	return sh(t, append([]string{"ip", "netns", "exec", namespace}, argv...)...)

@@ -2,13 +2,13 @@ package labtest
 
 import "time"
 
-// Patience is how long Eventually waits: longer than any busy machine takes.
+// Patience is how long Eventually waits: longer than even a busy machine takes.
 const Patience = 4 * time.Minute
 
-// Eventually waits until something is so, and reports whether it came to be within
-// Patience. Tests wait for conditions with it: a time that is always enough is mostly
-// too much, and on a busy machine it is not enough. It looks less and less often, for a
-// look may start processes, or a thread in a namespace.
+// Eventually waits until a condition holds, and returns false if it does not within
+// Patience. Tests use it instead of fixed delays: one that always suffices is mostly
+// too long, and too short on a busy machine. It checks at growing intervals, since a
+// check may start processes or enter a namespace.
 func Eventually(is func() bool) bool {
 	for begin := time.Now(); !is(); {
 		waited := time.Since(begin)

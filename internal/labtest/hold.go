@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hold has the lock of a file until t ends.
+// hold holds a lock file until t ends.
 func hold(t testing.TB, path string) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o666)

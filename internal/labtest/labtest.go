@@ -1,5 +1,5 @@
-// Package labtest is what tests of the lab share: the right to make network
-// namespaces, and the machine to themselves while they measure.
+// Package labtest holds what tests of the lab share: checks for the right to
+// create network namespaces, and exclusive use of the machine while they measure.
 package labtest
 
 import (
@@ -12,13 +12,13 @@ import (
 	"testing"
 )
 
-// Required is the environment variable by which CI says that this machine
-// has a lab: a lab test that skips then fails.
+// Required is the environment variable by which CI states that this machine
+// has a lab: a lab test that would skip then fails.
 const Required = "LINERATE_LAB"
 
-// Need skips t, with the reason, where a privileged lab cannot be made; where
-// LINERATE_LAB=required it fails instead. It then holds the machine-wide
-// lock until t ends, so that packages tested in parallel never disturb a
+// Need skips t, with the reason, if a privileged lab cannot be created; if
+// LINERATE_LAB=required, it fails instead. It then holds the machine-wide
+// lock until t ends, so that packages tested in parallel do not disturb a
 // measurement.
 func Need(t testing.TB) {
 	t.Helper()
@@ -44,26 +44,26 @@ func Lock(t testing.TB) {
 	hold(t, lockPath("lab"))
 }
 
-// SideBySide lets more parallel tests run at once than there are CPUs, of a package
-// whose tests wait more than they work: for other processes, for windows to end.
-// It is TestMain's to call, and go test's -parallel overrides it.
+// SideBySide lets more parallel tests run than there are CPUs, for a package whose
+// tests mostly wait: for other processes, or for windows to end. TestMain calls it;
+// go test's -parallel overrides it.
 func SideBySide() {
 	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
-		panic(err) // testing has had the flag since Go 1
+		panic(err) // testing has always had the flag
 	}
 }
 
-// Prefix begins the names of all devices and namespaces that tests make in the
-// machine's own network namespace. Packages are tested at the same time: a test
-// that looks for what a lab left behind takes no notice of these.
+// Prefix begins the names of all devices and namespaces that tests create in
+// the machine's own network namespace. Packages are tested in parallel: a test
+// that looks for a lab's leftovers ignores these.
 const Prefix = "lrt"
 
-// lockPath is one file per machine, not per user, working directory or TMPDIR: users with
-// different directories for temporary files still share the machine's networks.
+// lockPath returns one file per machine, not per user, working directory or TMPDIR: users
+// with different temporary directories still share the machine's networks.
 func lockPath(name string) string { return filepath.Join("/tmp", "linerate-"+name+".lock") }
 
-// Without says that t goes on without a part of what it tests, which this
-// machine lacks; where LINERATE_LAB=required it fails.
+// Without records that t continues without testing a part that this machine
+// lacks; if LINERATE_LAB=required, t fails.
 func Without(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv(Required) == "required" {
@@ -73,7 +73,7 @@ func Without(t testing.TB, format string, args ...any) {
 	t.Logf(format, args...)
 }
 
-// Program is Lacking for a program of another package, such as nft(8).
+// Program is Lacking for a missing program, such as nft(8).
 func Program(t testing.TB, name string) {
 	t.Helper()
 	if _, err := exec.LookPath(name); err != nil {
@@ -81,8 +81,8 @@ func Program(t testing.TB, name string) {
 	}
 }
 
-// Lacking skips t because this machine lacks what the test needs; where
-// LINERATE_LAB=required the machine is one that .ci/run set up, and it fails.
+// Lacking skips t because this machine lacks what the test needs; if
+// LINERATE_LAB=required, .ci/run has set the machine up, and t fails.
 func Lacking(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv(Required) == "required" {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// missing says why this process cannot make vnet jails, or "".
+// missing returns why this process cannot create vnet jails, or "".
 func missing() string {
 	if os.Geteuid() != 0 {
 		return "it needs root"

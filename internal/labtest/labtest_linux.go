@@ -4,7 +4,7 @@ import (
 	"os"
 )
 
-// missing says why this process cannot make network namespaces, or "".
+// missing returns why this process cannot create network namespaces, or "".
 func missing() string {
 	if os.Geteuid() != 0 {
 		return "it needs root (go test -exec sudo ./...)"

@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// inOwnSession is the environment of a test that OwnSession runs again.
+// inOwnSession is set in the environment of a test that OwnSession runs again.
 const inOwnSession = "LINERATE_TEST_OWN_SESSION"
 
-// OwnSession runs t again in a new session and reports whether this is that second run.
-// When it is false, the test has already run in the new session and must return. The
-// kernel's autogroups (sched(7)) weigh sessions against each other, and the parent of the
-// tests may be in none, such as a child of init. OwnSession skips t where the kernel has no
+// OwnSession runs t again in a new session and reports whether this is that second run. If
+// it returns false, the test has already run in the new session and must return. The
+// kernel's autogroups (sched(7)) weigh sessions against each other, and the tests' parent,
+// such as a child of init, may be in none. OwnSession skips t if the kernel has no
 // autogroups.
 func OwnSession(t *testing.T) bool {
 	t.Helper()

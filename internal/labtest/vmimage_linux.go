@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// VMKernel is the environment variable that names an unpacked kernel package of
-// Debian's, for tests that boot virtual machines.
+// VMKernel is the environment variable with the directory of an unpacked Debian
+// kernel package, for tests that boot virtual machines.
 const VMKernel = "LINERATE_VM"
 
-// NeedVM skips a test where virtual machines were not asked for.
+// NeedVM skips a test if virtual machines are not enabled.
 func NeedVM(t testing.TB) {
 	t.Helper()
 	if os.Getenv(VMKernel) == "" {
@@ -21,31 +21,31 @@ func NeedVM(t testing.TB) {
 	}
 }
 
-// VMImage is what a virtual machine boots: a kernel of Debian's, a first root that
-// loads modules, and a disk; or the disk of a GRUB that finds both on the other.
+// VMImage is what a virtual machine boots: a Debian kernel, an initrd that loads
+// modules, and a disk; or a GRUB disk that loads both from the other disk.
 type VMImage struct{ Kernel, Initrd, Disk, GRUB string }
 
-// VMRoot is the content of a virtual machine's disk, to which mount points for the kernel's
-// file systems are added.
+// VMRoot is the content of a virtual machine's disk; mount points for the kernel's file
+// systems are added.
 type VMRoot struct {
-	Size     string   // of the disk, as of mke2fs(8)
+	Size     string   // of the disk, in mke2fs(8)'s format
 	Commands []string // of this machine, copied to /bin with their libraries
 	Dirs     []string
-	Links    map[string]string // from where to where
-	// Files are texts by path; those that begin with #! can be run. Private ones
-	// only root may read.
+	Links    map[string]string // target by link
+	// Files are texts by path; those that begin with #! are executable. Private
+	// ones are readable only by root.
 	Files   map[string]string
 	Private []string
-	// Entries are GRUB's boot entries: each has a title and what it adds to the kernel's
-	// command line. The first always boots. None: QEMU loads the kernel.
+	// Entries are GRUB's boot entries, each with a title and additions to the kernel's
+	// command line. The first is the default. None: QEMU loads the kernel.
 	Entries [][2]string
 }
 
-// vmDisk are the modules that a root on a virtual disk needs, in order.
+// vmDisk lists the modules for a root on a virtual disk, in order.
 var vmDisk = []string{"virtio_ring", "virtio", "virtio_pci_modern_dev", "virtio_pci_legacy_dev", "virtio_pci", "virtio_blk"}
 
-// NewVMImage makes what a virtual machine boots, in dir. modules are those that it needs in
-// addition to its disk's.
+// NewVMImage creates what a virtual machine boots, in dir. modules are needed in addition
+// to those for its disk.
 func NewVMImage(t testing.TB, dir string, modules []string, root VMRoot) VMImage {
 	t.Helper()
 	kernel := os.Getenv(VMKernel)
@@ -58,9 +58,9 @@ func NewVMImage(t testing.TB, dir string, modules []string, root VMRoot) VMImage
 	return i
 }
 
-// Argv are QEMU's arguments that boot it, its console being the first serial port.
+// Argv returns the QEMU arguments that boot it; its console is the first serial port.
 func (i VMImage) Argv() []string {
-	// The first is /dev/vda, whichever boots.
+	// The first disk is /dev/vda, whichever boots.
 	disk := []string{"-drive", "file=" + i.Disk + ",format=raw,if=none,id=root,cache=writeback", "-device", "virtio-blk-pci,drive=root"}
 	if i.GRUB != "" {
 		return append(disk, "-drive", "file="+i.GRUB+",format=raw,if=none,id=grub", "-device", "virtio-blk-pci,drive=grub,bootindex=0")
@@ -70,8 +70,8 @@ func (i VMImage) Argv() []string {
 
 const vmCommandLine = "console=ttyS0 quiet panic=1 no_timer_check tsc=unstable net.ifnames=0"
 
-// vmGRUB makes a disk that a BIOS boots, with nothing but a GRUB that goes on with
-// what is on the other: boot.img loads what begins at the next sector.
+// vmGRUB creates a disk that a BIOS boots, with only a GRUB that continues from
+// the other disk: boot.img loads what follows at the next sector.
 func vmGRUB(t testing.TB, dir string) string {
 	t.Helper()
 	const modules = "/usr/lib/grub/i386-pc"
@@ -81,7 +81,7 @@ func vmGRUB(t testing.TB, dir string) string {
 	return disk
 }
 
-// grub puts into the root what GRUB loads and what sets its next boot.
+// grub adds what GRUB loads to the root, and the tools that set its next boot.
 func (r *VMRoot) grub(t testing.TB, i VMImage, dir string) {
 	t.Helper()
 	boot := filepath.Join(dir, "disk", "boot")
@@ -117,7 +117,7 @@ func vmFind(t testing.TB, dir, pattern string) string {
 	return found
 }
 
-// vmInitrd loads modules and goes on with the disk.
+// vmInitrd creates an initrd that loads modules and switches to the disk.
 func vmInitrd(t testing.TB, dir, kernel string, modules []string) string {
 	t.Helper()
 	busybox, err := exec.LookPath("busybox")
@@ -139,7 +139,7 @@ func vmInitrd(t testing.TB, dir, kernel string, modules []string) string {
 	return image
 }
 
-// disk makes the root's disk in dir.
+// disk creates the root's disk in dir.
 func (r VMRoot) disk(t testing.TB, dir string) string {
 	t.Helper()
 	root := filepath.Join(dir, "disk")

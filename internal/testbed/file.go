@@ -7,13 +7,13 @@ import (
 	"linerate/internal/yamlfile"
 )
 
-// FileVersion of the file's format.
+// FileVersion is the version of the file format.
 const FileVersion = 1
 
-// The kinds of testbed that a file describes, as a study names them.
+// The kinds of testbed that a file describes, named as in studies.
 const (
 	KindSSH   = "ssh"   // machines reached over SSH
-	KindPorts = "ports" // generator and receiver are ports of this machine
+	KindPorts = "ports" // generator and receiver are ports on this machine
 )
 
 // The roles of hosts.
@@ -23,10 +23,10 @@ const (
 	Receiver  = "receiver"
 )
 
-// The tools that make and count traffic.
+// The tools that generate and count traffic.
 const (
-	ToolLinerate = "linerate" // this program, copied there and removed
-	ToolPktGen   = "pkt-gen"  // netmap's, installed there
+	ToolLinerate = "linerate" // this program, copied to the machine and removed
+	ToolPktGen   = "pkt-gen"  // netmap's, installed on the machine
 )
 
 // File is a testbed: a device under test between a generator and a receiver.
@@ -34,25 +34,25 @@ type File struct {
 	Version int    `yaml:"version"`
 	Name    string `yaml:"name,omitempty"`
 	Hosts   Hosts  `yaml:"hosts"`
-	// Wires join the hosts' interfaces, in the direction of the traffic: the
-	// n-th from the generator and the n-th to the receiver are a way through the
-	// DUT, and all ways are used at once; one from generator to receiver passes
-	// it by.
+	// Wires connect the hosts' interfaces, in the direction of the traffic: the
+	// n-th wire from the generator and the n-th to the receiver form a way
+	// through the DUT, and all ways are used at once; a wire from generator to
+	// receiver bypasses the DUT.
 	Wires []Wire `yaml:"wires"`
-	// Power turns the DUT off and on: a command run on this machine when a
-	// reboot does not end. Its words are never seen by a shell.
+	// Power cycles the DUT's power: a command run on this machine if a reboot
+	// does not complete. It is run without a shell.
 	Power []string `yaml:"power,omitempty,flow"`
-	// Services restart what reads the settings on the DUT, in order, for
-	// studies with reset: services.
+	// Services are commands that restart what reads the settings on the DUT,
+	// in order, for studies with reset: services.
 	Services [][]string `yaml:"services,omitempty,flow"`
 	Reboot   Reboot     `yaml:"reboot,omitempty"`
-	// Window is how long the DUT stays changed when nothing is heard of the
-	// controller (the longest trial twice, and five minutes).
+	// Window is how long the DUT stays changed without a sign of life from
+	// the controller (default: twice the longest trial plus five minutes).
 	Window  Duration `yaml:"window,omitempty"`
 	Traffic Traffic  `yaml:"traffic,omitempty"`
 }
 
-// Hosts of a testbed. A receiver that is not given is the generator.
+// Hosts are the machines of a testbed. If no receiver is given, it is the generator.
 type Hosts struct {
 	DUT       *Host `yaml:"dut,omitempty"`
 	Generator *Host `yaml:"generator,omitempty"`
@@ -61,52 +61,52 @@ type Hosts struct {
 
 // Host is one machine.
 type Host struct {
-	// SSH is ssh://[user@]host[:port]; "" is this machine.
+	// SSH is ssh://[user@]host[:port]; "" is the local machine.
 	SSH string `yaml:"ssh,omitempty"`
-	// Become is how scripts become root there: sudo, doas or not at all.
+	// Become is how scripts become root on it: sudo, doas or "" for not at all.
 	Become string `yaml:"become,omitempty"`
-	// Management is the interface that is never touched.
+	// Management is the interface that is never changed.
 	Management string `yaml:"management,omitempty"`
-	// Namespace is a network namespace (ip-netns(8)) that holds the host's
+	// Namespace is a network namespace (ip-netns(8)) with the host's
 	// interfaces; Linux only.
 	Namespace string `yaml:"namespace,omitempty"`
-	// CPUs that generate or receive; none: one worker that is not pinned.
+	// CPUs are the CPUs for generating or receiving; empty: one worker that is not pinned.
 	CPUs []int `yaml:"cpus,omitempty,flow"`
 }
 
-// Wire joins two interfaces, each HOST/INTERFACE.
+// Wire connects two interfaces, each given as HOST/INTERFACE.
 type Wire struct {
 	From string `yaml:"from"`
 	To   string `yaml:"to"`
-	// FromIPv4 … are addresses with their prefix, where the interface's own
-	// are not to be used.
+	// FromIPv4 and the following are addresses with their prefix that replace
+	// the interface's own.
 	FromIPv4 string `yaml:"from_ipv4,omitempty"`
 	FromIPv6 string `yaml:"from_ipv6,omitempty"`
 	ToIPv4   string `yaml:"to_ipv4,omitempty"`
 	ToIPv6   string `yaml:"to_ipv6,omitempty"`
 }
 
-// Reboot says what a reboot of the DUT may take.
+// Reboot limits a reboot of the DUT.
 type Reboot struct {
-	// Wait is how long the DUT may take to answer after a boot (5m).
+	// Wait is how long the DUT may take to answer after a boot (default 5m).
 	Wait Duration `yaml:"wait,omitempty"`
-	// Attempts is how often a boot is tried, by power after the first (3).
+	// Attempts is how often to try a boot; after the first by cycling the power (default 3).
 	Attempts int `yaml:"attempts,omitempty"`
-	// Online is a command run on the DUT that succeeds when it forwards.
+	// Online is a command, run on the DUT, that succeeds when it forwards.
 	Online []string `yaml:"online,omitempty,flow"`
-	// Rest is how long to leave the DUT alone after that (0s).
+	// Rest is how long to wait after that (default 0s).
 	Rest Duration `yaml:"rest,omitempty"`
 }
 
-// Traffic says what makes and counts the traffic.
+// Traffic selects the tool that generates and counts traffic.
 type Traffic struct {
 	Tool string `yaml:"tool,omitempty"` // linerate or pkt-gen
-	// Generate and Receive add to pkt-gen's own arguments.
+	// Generate and Receive are additional arguments for pkt-gen.
 	Generate []string `yaml:"generate,omitempty,flow"`
 	Receive  []string `yaml:"receive,omitempty,flow"`
 }
 
-// Duration is a time.Duration as Go writes it: 90s, 5m.
+// Duration is a time.Duration in Go's notation: 90s, 5m.
 type Duration time.Duration
 
 // UnmarshalYAML reads a duration.
@@ -120,10 +120,10 @@ func (d *Duration) UnmarshalYAML(unmarshal func(any) error) error {
 	return err
 }
 
-// MarshalYAML writes it back.
+// MarshalYAML writes a duration.
 func (d Duration) MarshalYAML() (any, error) { return time.Duration(d).String(), nil }
 
-// Parse reads a testbed file. Errors name file:line.
+// Parse parses a testbed file. Errors name file:line.
 func Parse(file string, data []byte) (File, error) {
 	var f File
 	places, err := yamlfile.Read(file, data, yamlfile.Kind{Noun: "a testbed", Content: "hosts and wires", Version: FileVersion}, &f)
@@ -149,7 +149,7 @@ func (f *File) fill() {
 	f.Traffic.Tool = cmp.Or(f.Traffic.Tool, ToolLinerate)
 }
 
-// OneOuter reports whether generator and receiver are one machine.
+// OneOuter reports whether generator and receiver are the same machine.
 func (f *File) OneOuter() bool {
 	g, r := f.Hosts.Generator, f.Hosts.Receiver
 	return g != nil && r != nil && g.SSH == r.SSH && g.Namespace == r.Namespace

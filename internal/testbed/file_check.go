@@ -14,7 +14,7 @@ import (
 	"linerate/internal/yamlfile"
 )
 
-// Limits beyond which a typing error is likelier than an intention.
+// Limits beyond which a typing error is more likely than intent.
 const (
 	maxWires    = 32
 	maxWords    = 64
@@ -23,8 +23,8 @@ const (
 
 var (
 	nameRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
-	// interfaceRE accepts what both systems allow in an interface's name and
-	// no option or path can be made of.
+	// interfaceRE accepts interface names that are valid on both systems, and
+	// cannot be an option or a path.
 	interfaceRE = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._@:-]{0,31}$`)
 )
 

@@ -14,13 +14,13 @@ type Path struct{ In, Out Wire }
 // End is an interface of a host, by role.
 type End struct{ Host, Interface string }
 
-// String is HOST/INTERFACE.
+// String returns HOST/INTERFACE.
 func (e End) String() string { return e.Host + "/" + e.Interface }
 
-// Start and Finish are a wire's ends.
+// Start returns where the wire starts.
 func (w Wire) Start() End { return endOf(w.From) }
 
-// Finish is where the wire ends.
+// Finish returns where the wire ends.
 func (w Wire) Finish() End { return endOf(w.To) }
 
 func endOf(s string) End {
@@ -28,7 +28,7 @@ func endOf(s string) End {
 	return End{host, device}
 }
 
-// Host is the host of a role; nil where the file has none.
+// Host returns the host of a role; nil if the file has none.
 func (f *File) Host(role string) *Host {
 	return map[string]*Host{DUT: f.Hosts.DUT, Generator: f.Hosts.Generator, Receiver: f.Hosts.Receiver}[role]
 }
@@ -44,8 +44,8 @@ func first(list []Wire) *Wire {
 	return &list[0]
 }
 
-// Paths are the ways through the DUT: the n-th wire from the generator with
-// the n-th to the receiver. There is at least one.
+// Paths returns the ways through the DUT: the n-th wire from the generator
+// with the n-th to the receiver. There is at least one.
 func (f *File) Paths() []Path {
 	in, out := f.between(Generator, DUT), f.between(DUT, Receiver)
 	paths := make([]Path, min(len(in), len(out)))
@@ -55,24 +55,24 @@ func (f *File) Paths() []Path {
 	return paths
 }
 
-// Bypass is the wire from generator to receiver without a DUT; nil without.
+// Bypass returns the wire from generator to receiver; nil if there is none.
 func (f *File) Bypass() *Wire { return first(f.between(Generator, Receiver)) }
 
-// untouchable are places of a host that no variant may change, with what is
-// below them: who may log in and how, and linerate's own journal. Whatever names SSH in its
-// path is one too.
+// untouchable lists paths that no variant may change, including everything below them: who
+// may log in and how, and linerate's own journal. So is every path that contains the name
+// of an SSH server.
 var untouchable = []string{"/home", "/usr/home", "/etc/passwd", "/etc/master.passwd", "/etc/pwd.db", "/etc/spwd.db", "/etc/shadow", "/etc/gshadow",
 	"/etc/group", "/etc/pam.d", "/etc/sudoers", "/etc/sudoers.d", "/usr/local/etc/sudoers", "/usr/local/etc/sudoers.d", "/usr/local/etc/doas.conf", "/etc/doas.conf",
 	"/etc/nologin", "/run/nologin", "/var/run/nologin", "/etc/login.access", "/etc/security/access.conf", "/etc/hosts.allow", "/etc/hosts.deny",
 	"/var/db/linerate", "/var/lib/linerate", "/proc", "/sys", "/dev"}
 
-// rulesets are files in which the management interface may be named: to pass
-// its packets is not to change it.
+// rulesets are files that may name the management interface: passing its
+// packets does not change it.
 var rulesets = []string{"pf.conf", "ipfw.rules", "ipf.rules", "ipf.conf", "nftables.conf"}
 
-// Forbidden says why a file of a variant may not be laid over what the DUT
-// has at its path, or "". was is what is there; "" when nothing is. Lines that
-// name the management interface or sshd must stay as they are.
+// Forbidden returns why a variant's file must not replace the DUT's file at
+// its path, or "". was is the present content; "" if there is none. Lines that
+// name the management interface or sshd must not change.
 func Forbidden(management, file, was, now string) string {
 	clean := path.Clean(file)
 	if clean != file || !path.IsAbs(file) || strings.ContainsAny(file, " \t\n\r\x00'\"\\$`*?[") {
@@ -98,7 +98,7 @@ func Forbidden(management, file, was, now string) string {
 	return ""
 }
 
-// protected lists the lines that name the management interface or sshd.
+// protected returns the lines that name the management interface or sshd.
 func protected(management, text string) (lines []string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -109,10 +109,10 @@ func protected(management, text string) (lines []string) {
 	return lines
 }
 
-// Touches says why words of a command or a line could change the management
-// interface or sshd, or "".
+// Touches returns why a command or line could change the management interface
+// or sshd, or "".
 func Touches(management string, words []string) string {
-	parent, _, vlan := strings.Cut(management, ".") // eth0 of eth0.5, which goes down with it
+	parent, _, vlan := strings.Cut(management, ".") // eth0 of eth0.5, which goes down with its parent
 	for _, w := range words {
 		for _, part := range strings.FieldsFunc(w, func(r rune) bool { return !isNameRune(r) }) {
 			switch {
@@ -126,13 +126,13 @@ func Touches(management string, words []string) string {
 	return ""
 }
 
-// ofSSH reports a name of a server of SSH, of its unit, package or files, or a knob of it: ssh.service,
-// sshd_enable, openssh-server, .ssh.
+// ofSSH reports whether a name is of an SSH server, its unit, package, files or settings:
+// ssh.service, sshd_enable, openssh-server, .ssh.
 func ofSSH(name string) bool {
 	return strings.Contains(name, "ssh") || strings.HasPrefix(name, "dropbear")
 }
 
-// names reports whether a word is an interface's name, or contains it as a word:
+// names reports whether a word is an interface's name, or contains it as a separate part:
 // ifconfig_em0_ipv6, ipv4_addrs_em0, net.ipv4.conf.em0.forwarding, em0.100, but not em01.
 func names(word, device string) bool {
 	for at := 0; ; at++ {
@@ -152,7 +152,7 @@ func isAlnum(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// sysctlOf matches dev.em.0.… and hint.em.0.… of an interface.
+// sysctlOf reports whether a word is dev.em.0.… or hint.em.0.… of an interface.
 func sysctlOf(word, device string) bool {
 	unit := strings.TrimLeft(device, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 	driver := strings.TrimSuffix(device, unit)

@@ -1,8 +1,7 @@
-// Package testbed says what a lab needs of a testbed: a generator, a device
-// under test and a receiver, the wires between them, and a reset that makes
-// the next trial independent of the last. Implementations: netnsbed (network
-// namespaces on one Linux machine), jailbed (vnet jails of FreeBSD) and sshbed (machines). Package bedtest holds the conformance
-// suite that every implementation passes.
+// Package testbed defines what a lab needs of a testbed: a generator, a device under test and a
+// receiver, the wires between them, and a reset that makes trials independent. Implementations are
+// netnsbed (network namespaces on one Linux machine), jailbed (vnet jails on FreeBSD) and sshbed
+// (machines). Package bedtest holds the conformance suite that every implementation passes.
 package testbed
 
 import (
@@ -13,21 +12,21 @@ import (
 	"linerate/internal/setting"
 )
 
-// Mode is how the DUT gets its processor time, and so what its numbers mean.
+// Mode is how the DUT gets processor time, which determines what its numbers mean.
 type Mode string
 
 // The two ways to measure in namespaces.
 const (
 	// Cost runs generator, DUT and receiver to completion on one CPU: the
-	// chain's time per packet, minus the same chain without DUT, is the
-	// DUT's cost in ns. Nothing can be overloaded.
+	// chain's time per packet, minus that of the same chain without the DUT,
+	// is the DUT's cost in ns. Nothing can be overloaded.
 	Cost Mode = "cost"
 	// Overload gives the DUT's ingress a thread on its own CPU, so that it
-	// can be offered more than it can forward.
+	// can be offered more than it forwards.
 	Overload Mode = "overload"
 )
 
-// CPUs says which CPU does what; −1 means not pinned.
+// CPUs assigns roles to CPUs; −1 means not pinned.
 type CPUs struct {
 	Generator int `json:"generator"`
 	DUT       int `json:"dut"`
@@ -40,72 +39,72 @@ const KindNetns = "netns"
 // KindJails is a testbed of FreeBSD's vnet jails joined by epair(4).
 const KindJails = "jails"
 
-// SystemOf is the operating system of the DUTs of a kind of testbed; "": of any.
+// SystemOf returns the operating system of the DUTs in a kind of testbed; "" if it may be any.
 func SystemOf(kind string) string {
 	return map[string]string{KindNetns: "linux", KindJails: "freebsd"}[kind]
 }
 
-// Description is what a reader of a number must know of the testbed.
+// Description is what a reader must know about the testbed to interpret a number.
 type Description struct {
 	Kind       string   `json:"kind"` // KindNetns, or another
 	Label      string   `json:"label"`
 	Mode       Mode     `json:"mode"`
-	Privileged bool     `json:"privileged"` // false: an unprivileged user namespace
+	Privileged bool     `json:"privileged"` // false: in an unprivileged user namespace
 	CPUs       CPUs     `json:"cpus"`
-	Notes      []string `json:"notes,omitempty"` // who shares what, what is not isolated
+	Notes      []string `json:"notes,omitempty"` // what is shared, and what is not isolated
 }
 
 // Bed is a testbed that is up.
 type Bed interface {
 	Describe() Description
-	// DUT is the one that the last Reset made. Bypass are two outer ends that are
-	// wired without a DUT between them: the chain that a cost is measured against.
+	// DUT returns the DUT that the last Reset made. Bypass returns two outer ends
+	// connected without a DUT: the chain that a cost is relative to.
 	DUT() Arm
 	Bypass() (generator, receiver port.Port, err error)
-	// Reset makes the DUT as new, then applies settings, in order; they
-	// are undone by the next Reset. An ErrUnavailable says the testbed
-	// cannot do a setting; the DUT is then as new. Ports taken before a
-	// Reset are void after it: the wires are rebuilt with the DUT. The
-	// bypass stays.
+	// Reset replaces the DUT by a new one, then applies settings, in order;
+	// the next Reset undoes them. An ErrUnavailable means that the testbed
+	// does not support a setting; the DUT is then as new. Ports obtained
+	// before a Reset become invalid, because the wires are rebuilt with the
+	// DUT. The bypass stays.
 	Reset(ctx context.Context, settings []setting.Setting) (Applied, error)
-	// Settle waits until the DUT has forwarded or dropped all it was sent.
+	// Settle waits until the DUT has forwarded or dropped everything it was sent.
 	Settle(ctx context.Context) error
 	Close() error
 }
 
 // Applied reports what a Reset did, outside the measured time.
 type Applied struct {
-	Seconds float64  `json:"seconds"`         // how long applying took
-	Digest  string   `json:"digest"`          // SHA-256 of what the DUT was set to
-	Notes   []string `json:"notes,omitempty"` // e.g. rules loaded, in how many batches
-	// ReadBack is what the DUT said of each setting after the reset, where it
-	// was asked; NotTaken what it should have said and did not.
+	Seconds float64  `json:"seconds"`         // duration
+	Digest  string   `json:"digest"`          // SHA-256 of the DUT's settings
+	Notes   []string `json:"notes,omitempty"` // e.g. the number of rules loaded, and of batches
+	// ReadBack is what the DUT reported for each setting after the reset, if
+	// it was asked; NotTaken lists deviations from what it should report.
 	ReadBack map[string]string `json:"read_back,omitempty"`
 	NotTaken []string          `json:"not_taken,omitempty"`
-	Boot     *Boot             `json:"boot,omitempty"` // where the reset was one
+	Boot     *Boot             `json:"boot,omitempty"` // if the reset was a reboot
 }
 
-// Boot is a reboot of the DUT that was proven by another boot's name.
+// Boot is a reboot of the DUT, proven by a different boot ID.
 type Boot struct {
-	Before   string  `json:"before"` // names of the boots
+	Before   string  `json:"before"` // boot IDs
 	Boot     string  `json:"boot"`
 	Seconds  float64 `json:"seconds"`           // until it was online
-	Attempts int     `json:"attempts"`          // 1 is a reboot that ended at once
-	Powered  int     `json:"powered,omitempty"` // how often by power
+	Attempts int     `json:"attempts"`          // 1 if the first attempt succeeded
+	Powered  int     `json:"powered,omitempty"` // how often the power was cycled
 }
 
-// Counters of the DUT's two interfaces, in packets since the reset.
+// Counters counts packets on the DUT's two interfaces since the reset.
 type Counters struct {
 	Received  uint64 `json:"received"`
 	Forwarded uint64 `json:"forwarded"`
 	Dropped   uint64 `json:"dropped"`
 }
 
-// ErrUnavailable says that this testbed cannot apply a setting, and why.
+// ErrUnavailable means that this testbed cannot apply a setting, and why.
 type ErrUnavailable struct {
 	Setting string
 	Reason  string
-	Help    string // what would make it available; "" where nothing is known to
+	Help    string // what would make it available; "" if unknown
 }
 
 func (e *ErrUnavailable) Error() string {
@@ -115,29 +114,28 @@ func (e *ErrUnavailable) Error() string {
 	return e.Setting + ": " + e.Reason
 }
 
-// Needs says what a kernel needs for something: a module of it, or to be built
-// with one of its options.
+// Needs says what a kernel needs for something: a module, or a build option.
 func Needs(module, option string) string {
 	return fmt.Sprintf("load the module %s (modprobe %[1]s), or boot a kernel built with %s", module, option)
 }
 
 // Telemeter is a Bed whose DUT has counters and sensors.
 type Telemeter interface {
-	// Telemetry reads them: counters of a kind grow, gauges stand somewhere.
+	// Telemetry reads them: counters increase, gauges have a current value.
 	Telemetry(ctx context.Context) (Telemetry, error)
 }
 
-// Telemetry is what a DUT says of itself at a moment, by name.
+// Telemetry is what a DUT reports about itself at one moment, by name.
 type Telemetry struct {
 	Counters map[string]float64
 	Gauges   map[string]float64 // °C, MHz
 }
 
-// Since is by how much each counter grew that did, and where the gauges stand.
+// Since returns the increase of each counter that grew, and the gauges' values.
 func (t Telemetry) Since(before Telemetry) map[string]float64 {
 	out := map[string]float64{}
 	for name, v := range t.Counters {
-		if d := v - before.Counters[name]; d > 0 { // one that went back was set anew meanwhile
+		if d := v - before.Counters[name]; d > 0 { // a decreased counter was reset meanwhile
 			out[name] = d
 		}
 	}

@@ -12,34 +12,34 @@ import (
 	"linerate/internal/testbed"
 )
 
-// Chain is what frames pass: a generator and a receiver on two ports, with the
-// DUT or nothing between them. It is loaded once, and used until the ports go.
+// Chain is a path of frames: a generator and a receiver on two ports, with the DUT
+// or nothing in between. It is loaded once, and used as long as the ports exist.
 type Chain struct {
 	gen        load.Generator
 	rx         load.Receiver
 	contention func() time.Duration
 	now        func() time.Time
-	// idle: what contention watches does nothing but for the traffic.
+	// idle is set if the thread that contention watches is idle without traffic.
 	idle   bool
-	settle func(context.Context) error // waits until the warm-up is through; may be nil
+	settle func(context.Context) error // waits until the warm-up has passed the DUT; may be nil
 }
 
 // Ran is the result of one run over a chain.
 type Ran struct {
 	Sent     load.Sent
 	Received load.Received
-	// Contention is for how long what is watched waited for other programs.
+	// Contention is how long the watched thread waited for other programs.
 	Contention time.Duration
 }
 
-// Chain loads generators and receivers. thread is the DUT's thread, 0 where it has no
+// Chain loads generators and receivers. thread is the DUT's thread, 0 if it has no
 // separate one.
 func (u *Setup) Chain(paths []testbed.Way, thread int) (*Chain, error) {
 	cpus := u.Bed.Describe().CPUs
 	watched, contention := u.Machine.Meter(paths[0].Generator.In, cpus.Generator)
 	if thread > 0 {
-		// The generator may wait as long as it keeps its headroom; the
-		// DUT must not.
+		// The generator may wait as long as it keeps its headroom; the DUT
+		// must not.
 		contention = u.Machine.Watch(thread, cpus.DUT)
 	}
 	l := loading{spec: u.Spec(), part: u.Part, bed: u.Bed, engine: u.Engine, paths: len(paths)}
@@ -52,13 +52,13 @@ func (u *Setup) Chain(paths []testbed.Way, thread int) (*Chain, error) {
 	return &Chain{gen: gen, rx: rx, contention: contention, idle: thread > 0, now: u.Machine.Now}, nil
 }
 
-// loading is a chain that is being loaded, way by way.
+// loading is a chain being loaded, way by way.
 type loading struct {
 	spec   *study.Spec
 	part   study.Part
 	bed    testbed.Bed
 	engine load.Engine
-	paths  int // several have each its own addresses, and as much of the load
+	paths  int // if there are several, each has its own addresses and an equal share of the load
 	ways   []load.Way
 }
 
@@ -92,7 +92,7 @@ func (l *loading) add(p testbed.Way, watched port.Place) error {
 	return l.one(*back, p.Receiver, p.Generator, p.Receiver.In)
 }
 
-// one loads the sender and the receiver of one direction, as a separate stream.
+// one loads the sender and the receiver for one direction, as a separate stream.
 func (l *loading) one(spec load.Spec, from, to port.Port, in port.Place) error {
 	spec.Side, spec.Stream, spec.Ends = from.Side, uint16(stream+len(l.ways)), ends
 	watch := load.Watch{Stream: int(spec.Stream), MaxFlows: 2 * l.spec.Offers(l.part).Flows, Side: to.Side, Flows: study.KindOf(l.part) == study.KindFlows}
@@ -108,16 +108,16 @@ func (l *loading) one(spec load.Spec, from, to port.Port, in port.Place) error {
 	return nil
 }
 
-// Close ends both.
+// Close closes generator and receiver.
 func (c *Chain) Close() {
 	c.gen.Close()
 	c.rx.Close()
 }
 
-// Reset makes the receiver forget what came.
+// Reset discards the receiver's counts.
 func (c *Chain) Reset() error { return c.rx.Reset() }
 
-// Run warms up, forgets, then measures. ready is called between the two.
+// Run warms up, resets the counts, and measures. It calls ready in between.
 func (c *Chain) Run(ctx context.Context, o load.Offer, warmup float64, ready func() error) (Ran, error) {
 	if err := c.warm(ctx, o.Rate, warmup); err != nil {
 		return Ran{}, err
@@ -138,16 +138,16 @@ func (c *Chain) Run(ctx context.Context, o load.Offer, warmup float64, ready fun
 	if out.Received, err = c.rx.Finish(ctx, patience); err != nil {
 		return out, fmt.Errorf("receiver: %w", err)
 	}
-	// The generator ran longer than the traffic it is judged by: its
-	// set-up and end-of-stream frames took their share of the waiting.
+	// The generator ran longer than the measured traffic: some of the waiting
+	// was during its setup and end-of-stream frames.
 	if share := out.Received.Seconds / whole; share < 1 && !c.idle {
 		out.Contention = time.Duration(float64(out.Contention) * share)
 	}
 	return out, nil
 }
 
-// warm sends for a while and forgets it: caches, flow entries and the
-// receiver's maps are then as they stay.
+// warm sends for a while and discards the result, so that caches, flow
+// entries and the receiver's maps reach their steady state.
 func (c *Chain) warm(ctx context.Context, rate load.Rate, seconds float64) error {
 	if seconds <= 0 {
 		return nil

@@ -14,15 +14,15 @@ import (
 // Flows runs parts in which each flow through one DUT draws its arm.
 type Flows struct{ *Runner }
 
-// Kind satisfies lab.Runner.
+// Kind implements lab.Runner.
 func (Flows) Kind() study.Kind { return study.KindFlows }
 
-// Up satisfies lab.Runner: one CPU does everything, so that a train is forwarded before the next is made.
+// Up implements lab.Runner: one CPU does everything, so that a train is forwarded before the next is made.
 func (f Flows) Up(ctx context.Context, _ testbed.Mode) (lab.Bed, error) {
 	return f.Runner.Up(ctx, testbed.Cost)
 }
 
-// Run satisfies lab.Runner: a window, with a trial for each arm.
+// Run implements lab.Runner: it runs one window, with a trial for each arm.
 func (f Flows) Run(ctx context.Context, s *lab.Session, slot study.Slot, part study.Part) ([]study.Trial, error) {
 	u := f.setup(s, part)
 	task := s.Task()
@@ -53,7 +53,7 @@ func (f Flows) Run(ctx context.Context, s *lab.Session, slot study.Slot, part st
 	return study.OneWindow(trials), nil
 }
 
-// window sends the traffic through the one DUT and gives each arm its flows.
+// window sends the traffic through the DUT and sorts the flows into arms.
 func (u *Setup) window(ctx context.Context, way testbed.Way, toss study.Toss, o *study.Observation) (arms map[string]*study.Connections, failed, err error) {
 	offer, err := study.OfferOf(u.Part, u.Part.Seconds)
 	if err != nil {

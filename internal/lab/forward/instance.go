@@ -12,41 +12,41 @@ import (
 	"linerate/internal/testbed"
 )
 
-// Instance is one block of an interleaved part: all arms up at once, made anew
-// in random order, taking turns.
+// Instance is one block of an interleaved part: all arms are up at once,
+// created in a new random order, and take turns.
 type Instance struct {
 	*Setup
 	Shares []*Share // by lane
 	raw    study.Instance
 	how    study.Interleaving
 	gone   map[string]string
-	rng    *rand.Rand // order of the rounds
+	rng    *rand.Rand // for the order of the rounds
 }
 
-// Share is an arm's part in an instance.
+// Share is one arm of an instance.
 type Share struct {
 	lab.Lane
 	testbed.Arm
 	Done bool // takes no part in further rounds
-	// hopeless: its first slice fell short each time it was done.
+	// hopeless is set if its first slice fell short in every attempt.
 	hopeless bool
 }
 
-// Way is how the arms of an instance take turns. What is an arm's own is noted
-// in its share; errors end the study.
+// Way is how the arms of an instance take turns. Failures of one arm are
+// recorded in its share; errors end the study.
 type Way interface {
-	// Ready loads what sends and receives, and warms the arms up.
+	// Ready loads generators and receivers, and warms the arms up.
 	Ready(ctx context.Context) error
-	// Send runs all traffic that is measured.
+	// Send runs all measured traffic.
 	Send(ctx context.Context) error
-	// Account notes what came of it.
+	// Account records the results.
 	Account() error
-	// Close ends what Ready has loaded.
+	// Close releases what Ready loaded.
 	Close()
 }
 
-// interleaves reports how the part's trials run here: what the study allows, if
-// testbed and engine can.
+// interleaves returns how the part's trials run here: as the study allows, if
+// testbed and engine support it.
 func (u *Setup) interleaves() study.Interleaving {
 	_, many := u.Bed.(testbed.Multi)
 	_, slices := u.Engine.(load.Interleaver)
@@ -64,8 +64,8 @@ func (u *Setup) interleaves() study.Interleaving {
 	return how
 }
 
-// together brings all arms up, looks at the machine and at the DUTs' counters,
-// runs the traffic, looks again, and judges each arm.
+// together brings all arms up, checks the machine and the DUTs' counters
+// before and after the traffic, and judges each arm.
 func (u *Setup) together(ctx context.Context, slot study.Slot, by By) ([]study.Trial, error) {
 	in, err := u.raise(ctx, slot)
 	if err != nil {
@@ -119,7 +119,7 @@ func (in *Instance) count(into func(*study.Observation) *testbed.Counters) error
 	return nil
 }
 
-// Watched counts what died in every DUT while do ran, by counters of its arm.
+// Watched counts the frames dropped in every DUT while do runs, by the counters of its arm.
 func (in *Instance) Watched(do func() error, read func(testbed.Arm) (drop.Counters, error)) (err error) {
 	watches := make([]*dropWatch, len(in.Shares))
 	for i, s := range in.Shares {
@@ -138,8 +138,8 @@ func (in *Instance) Watched(do func() error, read func(testbed.Arm) (drop.Counte
 	return nil
 }
 
-// Round does something with every arm that still takes part, in random order.
-// What fails ends that arm's part only.
+// Round calls do for every arm that still takes part, in random order. A
+// failure ends that arm's participation only.
 func (in *Instance) Round(ctx context.Context, do func(lane int) error) error {
 	for _, lane := range in.rng.Perm(len(in.Shares)) {
 		if s := in.Shares[lane]; !s.Done {
@@ -153,7 +153,7 @@ func (in *Instance) Round(ctx context.Context, do func(lane int) error) error {
 	return nil
 }
 
-// raise brings up those of the arms that can be had, in random order.
+// raise brings up the available arms, in random order.
 func (u *Setup) raise(ctx context.Context, slot study.Slot) (*Instance, error) {
 	task := u.Task()
 	in := &Instance{Setup: u, how: u.interleaves(), gone: map[string]string{}}
@@ -177,8 +177,8 @@ func (u *Setup) raise(ctx context.Context, slot study.Slot) (*Instance, error) {
 	return in, nil
 }
 
-// wanted are the arms to be tried, in random order: what is known to be
-// unavailable is asked for once, what the run forbids never.
+// wanted returns the arms to try, in random order: arms known to be
+// unavailable are requested once, and those that the run forbids never.
 func (in *Instance) wanted(task lab.Task) (wanted []testbed.Settings) {
 	known := map[string]bool{}
 	for _, t := range task.Done {
@@ -207,13 +207,13 @@ func (in *Instance) wanted(task lab.Task) (wanted []testbed.Settings) {
 	return wanted
 }
 
-// OwnChains is an instance in which every arm has a separate generator and receiver.
+// OwnChains is an instance in which every arm has its own generator and receiver.
 type OwnChains struct {
 	*Instance
 	Chains []*Chain // by lane
 }
 
-// Open loads them.
+// Open loads the chains.
 func (w *OwnChains) Open() error {
 	for _, s := range w.Shares {
 		c, err := w.Chain([]testbed.Way{{Generator: s.Generator, Receiver: s.Receiver}}, s.Thread)
@@ -225,10 +225,10 @@ func (w *OwnChains) Open() error {
 	return nil
 }
 
-// Account satisfies Way: each arm's is in its share already.
+// Account implements Way: each arm's results are already in its share.
 func (w *OwnChains) Account() error { return nil }
 
-// Close satisfies Way.
+// Close implements Way.
 func (w *OwnChains) Close() {
 	for _, c := range w.Chains {
 		c.Close()

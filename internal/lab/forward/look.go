@@ -15,7 +15,7 @@ import (
 	"linerate/internal/testbed"
 )
 
-// Look satisfies lab.Looker.
+// Look implements lab.Looker.
 func (r *Runner) Look(ctx context.Context, s *lab.Session, in study.Inside) (study.Telemetry, error) {
 	u := r.setup(s, in.Part)
 	t := study.Telemetry{Part: in.Part.Name, Mode: in.Part.Mode, Variant: in.Variant}
@@ -44,7 +44,7 @@ func (r *Runner) Look(ctx context.Context, s *lab.Session, in study.Inside) (stu
 	}
 	if err := c.warm(ctx, offer.Rate, in.Part.Warmup); err != nil {
 		t.Unavailable = err.Error()
-		return t, nil //nolint:nilerr // as a trial that measured nothing
+		return t, nil //nolint:nilerr // like a trial that measured nothing
 	}
 	p, err := u.profile(ctx, c, offer)
 	if err != nil {
@@ -55,7 +55,7 @@ func (r *Runner) Look(ctx context.Context, s *lab.Session, in study.Inside) (stu
 	return t, u.keep(&t)
 }
 
-// profile samples where the DUT works while traffic runs, from a rested DUT.
+// profile samples the DUT's CPU while traffic runs, starting from a DUT at rest.
 func (u *Setup) profile(ctx context.Context, c *Chain, offer load.Offer) (*profile.Profile, error) {
 	var cpus []int
 	if cpu := u.Bed.Describe().CPUs.DUT; cpu >= 0 {
@@ -73,7 +73,7 @@ func (u *Setup) profile(ctx context.Context, c *Chain, offer load.Offer) (*profi
 	return p, errors.Join(failed, err)
 }
 
-// keep hands a profile's file on.
+// keep stores a profile.
 func (u *Setup) keep(t *study.Telemetry) error {
 	var b bytes.Buffer
 	if err := t.Stacks.Write(&b); err != nil {
@@ -85,7 +85,7 @@ func (u *Setup) keep(t *study.Telemetry) error {
 	return err
 }
 
-// store hands a file on, and returns its hash.
+// store stores a file, and returns its hash.
 func (u *Setup) store(name string, data []byte) (sum string, err error) {
 	if u.Keep != nil {
 		err = u.Keep(name, data)

@@ -12,18 +12,18 @@ import (
 	"linerate/internal/wait"
 )
 
-// Manager makes what asks a DUT whether it is still usable: from a port of the
+// Manager creates probers of whether a DUT is still usable: from a port of the
 // generator, at the DUT's ingress; cpu is where the DUT's programs run.
 type Manager interface {
 	Open(from, dut port.Port, cpu int) (study.Prober, error)
-	// Flood makes what floods a DUT's own service, by a thread on cpu.
+	// Flood creates a flooder of the DUT's own service, with a thread on cpu.
 	Flood(from, dut port.Port, cpu int) (study.Flooder, error)
 }
 
-// asking is a prober, or nothing where the part wants none.
+// asking is a prober, or nothing if the part requests none.
 type asking struct{ study.Prober }
 
-// prober opens what a part wants asked.
+// prober opens the prober that a part requests.
 func (u *Setup) prober(dut testbed.Arm) (asking, error) {
 	if !u.Part.Usable || u.Manager == nil || dut.Inside.In == nil {
 		return asking{}, nil
@@ -35,11 +35,11 @@ func (u *Setup) prober(dut testbed.Arm) (asking, error) {
 	return asking{p}, nil
 }
 
-// settled is how long a generator needs, generously, until it sends.
+// settled is how long a generator may take, generously, until it sends.
 const settled = 100 * time.Millisecond
 
-// during asks while a run of traffic lasts that begins now, or until ctx ends; answered
-// returns when the last answer has come.
+// during probes during a run of traffic that begins now, or until ctx is done; answered
+// returns when the last answer has arrived.
 func (a asking) during(ctx context.Context, traffic time.Duration) (answered func()) {
 	if a.Prober == nil || traffic <= settled {
 		return func() {}
@@ -51,13 +51,13 @@ func (a asking) during(ctx context.Context, traffic time.Duration) (answered fun
 			return
 		}
 		a.Start()
-		_ = wait.For(ctx, traffic-settled) // ended early, it stops as well
+		_ = wait.For(ctx, traffic-settled) // it also stops early
 		a.Stop()
 	}()
 	return func() { <-done }
 }
 
-// note writes down what came of it, and ends asking.
+// note records the results, and ends the probing.
 func (a *asking) note(o *study.Observation) error {
 	if a.Prober == nil {
 		return nil
@@ -78,8 +78,8 @@ func (a *asking) close() {
 	}
 }
 
-// flood is measure of a part that floods: nothing is forwarded, and what counts
-// is whether the DUT still answers.
+// flood replaces measure in a part that floods: nothing is forwarded, and the
+// result is whether the DUT still answers.
 func (u *Setup) flood(ctx context.Context, o *study.Observation) (failed, err error) {
 	o.Flooded = true
 	offer, err := study.OfferOf(u.Part, u.Part.Seconds)

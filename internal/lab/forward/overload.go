@@ -11,13 +11,13 @@ import (
 	"linerate/internal/testbed"
 )
 
-// overload is that mode's way: all DUTs are up, their threads on one CPU, and
-// are offered the load in slices of tens of milliseconds, in rounds of random
-// order. An arm's account is the sum of its slices; the receiver waits after
-// each until nothing more comes.
+// overload is the Way of mode overload: all DUTs are up, their threads share
+// one CPU, and they get the load in slices of tens of milliseconds, in rounds
+// of random order. An arm's account is the sum of its slices; after each
+// slice the receiver waits until nothing more arrives.
 type overload struct{ OwnChains }
 
-// betweenSlices is for how long the last frames of a warm-up may still move.
+// betweenSlices is how long the last frames of a warm-up may be in flight.
 const betweenSlices = 20 * time.Millisecond
 
 func (w *overload) Ready(ctx context.Context) error {
@@ -33,14 +33,14 @@ func (w *overload) Ready(ctx context.Context) error {
 	return err
 }
 
-// offer is the traffic of a slice.
+// offer returns the load of a slice.
 func (w *overload) offer() (load.Offer, error) {
 	return study.OfferOf(w.Part, w.Part.Seconds/float64(study.Turns(w.Part)))
 }
 
 func (w *overload) Send(ctx context.Context) error {
 	return w.Watched(func() error { return w.rounds(ctx) }, func(a testbed.Arm) (drop.Counters, error) {
-		a.Machine = nil // slice by slice
+		a.Machine = nil // counted by slice
 		return a.AllDrops()
 	})
 }
@@ -56,10 +56,10 @@ func (w *overload) rounds(ctx context.Context) error {
 	return err
 }
 
-// slice offers an arm the load once more and adds what came of it. One in which
-// the generator was kept from its rate, or the DUT from its CPU, is none: it is
-// done again at once, in as many slices more as the part has, and a second time
-// at most. Where an arm's first falls short each time, no more of its are.
+// slice offers an arm the load for one slice and adds the result. A slice in which the
+// generator missed its rate, or the DUT waited for its CPU, is repeated at once, up to
+// sliceTries times, while the arm has fewer repetitions than the part has slices. If an
+// arm's first slice fell short in every attempt, its later slices are not repeated.
 func (w *overload) slice(ctx context.Context, lane int, offer load.Offer) error {
 	s, gates := w.Shares[lane], w.Spec().Gates
 	got, err := w.offered(ctx, lane, offer)
@@ -76,12 +76,12 @@ func (w *overload) slice(ctx context.Context, lane int, offer load.Offer) error 
 	return err
 }
 
-// sliceTries is how often a disturbed slice is done again.
+// sliceTries is how often a disturbed slice is repeated.
 const sliceTries = 2
 
-// offered is what came of a slice. What the machine counted meanwhile is this
-// arm's: slices of an overload do not overlap, and the DUT has drained when the
-// receiver has seen the end.
+// offered returns the result of a slice. What the machine counted meanwhile
+// belongs to this arm: slices in mode overload do not overlap, and the DUT has
+// drained when the receiver has seen the end of the stream.
 func (w *overload) offered(ctx context.Context, lane int, offer load.Offer) (Ran, error) {
 	c, s := w.Chains[lane], w.Shares[lane]
 	if err := c.Reset(); err != nil {

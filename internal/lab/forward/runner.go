@@ -1,14 +1,14 @@
-// Package forward runs parts that offer packets to a DUT: which forwards them, at a cost
-// or under overload, or is flooded with them (study/forward). Searches among them are
-// package lab/search's.
+// Package forward runs parts that offer packets to a DUT, which forwards them at a cost
+// or under overload, or is flooded with them. Parts that search are run by package
+// lab/search.
 //
 // Where things are:
 //
 //   - the runner, and what it has up: runner.go
-//   - one trial after the other: trial.go, chain.go; floods: management.go
+//   - one trial after another: trial.go, chain.go; floods: management.go
 //   - arms that are up together, in slices or in turns: instance.go, slices.go,
 //     overload.go
-//   - what is watched meanwhile: watched.go; looks inside: look.go
+//   - observations meanwhile: watched.go; profiles: look.go
 package forward
 
 import (
@@ -27,13 +27,13 @@ type Runner struct {
 	// Bed brings up a testbed in a mode.
 	Bed    func(ctx context.Context, mode testbed.Mode) (testbed.Bed, error)
 	Engine load.Engine
-	// Manager asks DUTs whether they are still usable; nil: they are not asked.
+	// Manager probes whether DUTs are still usable; nil: they are not probed.
 	Manager Manager
 }
 
 var _ lab.Looker = (*Runner)(nil)
 
-// Setup is what a part's trials run on: a testbed that is up, and what offers traffic.
+// Setup is what a part's trials run on: a testbed that is up, and the runner's engine.
 type Setup struct {
 	*lab.Session
 	*Runner
@@ -42,27 +42,27 @@ type Setup struct {
 	up   *up
 }
 
-// up is a testbed that is up, with what slices traffic there for a part.
+// up is a testbed that is up, with the slicer of a part.
 type up struct {
 	testbed.Bed
-	slicer load.Slicer // of the part named slicing, or nil
+	slicer load.Slicer // of the part named part, or nil
 	part   string
 }
 
-// Close ends the traffic, and then the testbed.
+// Close closes the slicer, and then the testbed.
 func (u *up) Close() error { return errors.Join(u.closeSlicer(), u.Bed.Close()) }
 
-// Kind satisfies lab.Runner.
+// Kind implements lab.Runner.
 func (*Runner) Kind() study.Kind { return study.KindForward }
 
-// Up satisfies lab.Runner.
+// Up implements lab.Runner.
 func (r *Runner) Up(ctx context.Context, mode testbed.Mode) (lab.Bed, error) {
 	bed, err := r.Bed(ctx, mode)
 	return &up{Bed: bed}, err
 }
 
-// Prepare satisfies lab.Runner: it tells the testbed which directions the part's
-// traffic has.
+// Prepare implements lab.Runner: it tells the testbed the directions of the
+// part's traffic.
 func (r *Runner) Prepare(s *lab.Session, part study.Part) error {
 	u, is := s.Bed().(*up)
 	if !is {
@@ -78,7 +78,7 @@ func (r *Runner) Prepare(s *lab.Session, part study.Part) error {
 	return &testbed.ErrUnavailable{Setting: "directions: both", Reason: "this testbed carries traffic one way"}
 }
 
-// Run satisfies lab.Runner.
+// Run implements lab.Runner.
 func (r *Runner) Run(ctx context.Context, s *lab.Session, slot study.Slot, part study.Part) ([]study.Trial, error) {
 	how := By{Measure: (*Setup).measure, Way: func(in *Instance) Way { return &slicing{Instance: in} }}
 	switch {
@@ -90,16 +90,16 @@ func (r *Runner) Run(ctx context.Context, s *lab.Session, slot study.Slot, part 
 	return r.RunBy(ctx, s, slot, part, how)
 }
 
-// By is how a part of the kind, or of one like it, is measured.
+// By is how a part of this kind, or a similar one, is measured.
 type By struct {
-	// Measure runs a trial's traffic through one DUT. failed is what went wrong with
-	// the traffic; err is what can never go right.
+	// Measure runs a trial's traffic through one DUT. failed is a failure of the
+	// traffic; err is a permanent error.
 	Measure func(u *Setup, ctx context.Context, o *study.Observation) (failed, err error)
-	// Way is how the arms of an instance take turns.
+	// Way returns how the arms of an instance take turns.
 	Way func(in *Instance) Way
 }
 
-// RunBy runs what a slot asks for.
+// RunBy runs what a slot requests.
 func (r *Runner) RunBy(ctx context.Context, s *lab.Session, slot study.Slot, part study.Part, by By) ([]study.Trial, error) {
 	u := r.setup(s, part)
 	if u.interleaves() != study.InSequence {
@@ -112,13 +112,13 @@ func (r *Runner) RunBy(ctx context.Context, s *lab.Session, slot study.Slot, par
 	return []study.Trial{t}, nil
 }
 
-// setup is what is up for a part.
+// setup returns the setup for a part.
 func (r *Runner) setup(s *lab.Session, part study.Part) *Setup {
 	u := s.Bed().(*up)
 	return &Setup{Session: s, Runner: r, Bed: u.Bed, Part: part, up: u}
 }
 
-// Measured satisfies lab.Runner.
+// Measured implements lab.Runner.
 func (*Runner) Measured(t study.Trial) bool {
 	return t.Observed.Received.RxPackets > 0 || t.Saw().Flooded && t.Observed.Sent.TxPackets > 0
 }

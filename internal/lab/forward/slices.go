@@ -10,21 +10,21 @@ import (
 	"linerate/internal/testbed"
 )
 
-// slicing is mode cost's way: one endless stream goes from arm to arm, slice by
-// slice, over all of them and the bypass.
+// slicing is the Way of mode cost: one endless stream moves from arm to arm,
+// slice by slice, over all of them and the bypass.
 type slicing struct {
 	*Instance
 	sliced load.Sliced
 }
 
-// Ready satisfies Way: it loads what sends and receives; it serves all instances of a part, and
-// warms each arm up before its first slice.
+// Ready implements Way: it loads the slicer, which serves all instances of a part, and warms
+// each arm up before its first slice.
 func (w *slicing) Ready(context.Context) error { return w.openSlicer() }
 
-// Close satisfies Way: it leaves the slicer to the next instance.
+// Close implements Way: it leaves the slicer to the next instance.
 func (w *slicing) Close() {}
 
-// Send satisfies Way: it sends over the arms in turn. What fails, fails them all.
+// Send implements Way: it sends over the arms in turn. A failure affects all of them.
 func (w *slicing) Send(ctx context.Context) error {
 	task := w.Task()
 	plan := study.Slicing(&task.Spec, w.Part, w.how, task.Seed, w.raw.Block, w.raw.Attempt, len(w.Shares))
@@ -45,8 +45,7 @@ func (w *slicing) Send(ctx context.Context) error {
 	}, testbed.Arm.AllDrops)
 }
 
-// alternate gives the kernel the global settings of the arm whose slices come
-// next.
+// alternate applies the global settings of the arm whose slices come next.
 func (w *slicing) alternate(ctx context.Context) func(int) error {
 	global := make([][]setting.Setting, len(w.Shares))
 	for i, s := range w.Shares {
@@ -56,7 +55,7 @@ func (w *slicing) alternate(ctx context.Context) func(int) error {
 	return func(lane int) error { return w.Bed.(testbed.Multi).Global(ctx, global[lane]) }
 }
 
-// Account satisfies Way: it keeps the raw slices, and notes what they say of each arm.
+// Account implements Way: it stores the raw slices, and records each arm's results.
 func (w *slicing) Account() error {
 	w.raw.Slices = w.sliced.Slices
 	data, err := w.raw.Encode()
@@ -79,7 +78,7 @@ func (w *slicing) Account() error {
 	return nil
 }
 
-// openSlicer loads what sends and receives, unless the part has it already.
+// openSlicer loads the slicer, unless the part already has it.
 func (w *slicing) openSlicer() error {
 	if w.up.slicer != nil && w.up.part == w.Part.Name {
 		return nil
@@ -113,8 +112,8 @@ func (u *up) closeSlicer() error {
 	return err
 }
 
-// accounts are a lane's sent and received counts, in the form that a separate generator and
-// receiver report.
+// accounts returns a lane's counts in the form that a separate generator and receiver
+// report.
 func accounts(s load.Sliced, lane int) (load.Sent, load.Received) {
 	l := s.Lanes[lane]
 	sent := load.Sent{Engine: s.Engine, TxPackets: l.TxPackets, TxBytes: l.TxBytes, Seconds: s.Seconds}

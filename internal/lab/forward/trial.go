@@ -12,24 +12,24 @@ import (
 	"linerate/internal/testbed"
 )
 
-// stream is the id of a lab's traffic, and the first one's where it takes several
-// ways; namespaces keep labs apart.
+// stream is the stream ID of a lab's traffic, or of the first of several ways;
+// labs are isolated by namespaces.
 const stream = 1
 
 // patience is how long a receiver waits for the end of a stream.
 const patience = 2 * time.Second
 
 // ends is how often the end of a stream is sent. The queues of namespaces hold a
-// millisecond's worth of frames, and are empty by then: the second is for luck.
+// millisecond's worth of frames, and are empty by then: the second is a precaution.
 const ends = 2
 
 // bypassTries is how often a trial tries to measure its block's chain without
-// DUT when other programs are in the way.
+// the DUT when other programs interfere.
 const bypassTries = 3
 
-// trial runs one slot: reset, warm-up, traffic, drain, gates. Errors are the
-// study's or the testbed's; what merely went wrong this time makes the trial
-// invalid instead.
+// trial runs one slot: reset, warm-up, traffic, drain, gates. Errors are
+// permanent, from the study or the testbed; a failure of this time only makes
+// the trial invalid.
 func (u *Setup) trial(ctx context.Context, slot study.Slot, by By) (study.Trial, error) {
 	t := lab.Trial(slot, u.Part)
 	variant, _ := u.Spec().Variant(slot.Variant)
@@ -56,8 +56,8 @@ func (u *Setup) trial(ctx context.Context, slot study.Slot, by By) (study.Trial,
 	return u.Judge(t, u.Part, &o, failed), nil
 }
 
-// bypass measures the block's chain time without DUT, unless the record has it.
-// Mode overload needs none.
+// bypass measures the block's chain time without the DUT, unless the record has
+// it. Mode overload does not need it.
 func (u *Setup) bypass(ctx context.Context, block int, o *study.Observation) error {
 	if u.Part.Mode != testbed.Cost || study.HasBypass(u.Block(block)) {
 		return nil
@@ -82,7 +82,7 @@ func (u *Setup) bypass(ctx context.Context, block int, o *study.Observation) err
 			return ctx.Err()
 		}
 		if err != nil {
-			break // the bypass gate will say that it is missing
+			break // the bypass gate reports that it is missing
 		}
 		b = study.BypassRun{Sent: run.Sent, Received: run.Received, Contention: run.Contention.Seconds()}
 		if b.NS = study.BypassTime(u.Spec().Gates, b); b.NS > 0 {
@@ -96,8 +96,8 @@ func (u *Setup) bypass(ctx context.Context, block int, o *study.Observation) err
 	return nil
 }
 
-// measure runs the trial's traffic through the DUT. failed is what went wrong
-// with the traffic; err is what can never go right.
+// measure runs the trial's traffic through the DUT. failed is a failure of
+// the traffic; err is a permanent error.
 func (u *Setup) measure(ctx context.Context, o *study.Observation) (failed, err error) {
 	offer, err := study.OfferOf(u.Part, u.Part.Seconds)
 	if err != nil {
@@ -114,8 +114,8 @@ func (u *Setup) measure(ctx context.Context, o *study.Observation) (failed, err 
 		return nil, err
 	}
 	if u.Part.Mode == testbed.Overload {
-		// What is still queued before a slow DUT must not be counted as
-		// the trial's own.
+		// Frames still queued before a slow DUT must not be counted in the
+		// trial.
 		c.settle = u.Bed.Settle
 	}
 	var dead *dropWatch
@@ -160,7 +160,7 @@ func (u *Setup) measure(ctx context.Context, o *study.Observation) (failed, err 
 	return errors.Join(failed, settled), nil
 }
 
-// CPUs are those in use, each once.
+// CPUs returns the CPUs in use, without duplicates.
 func (u *Setup) CPUs() (out []int) {
 	c := u.Bed.Describe().CPUs
 	for _, cpu := range []int{c.Generator, c.DUT, c.Receiver} {

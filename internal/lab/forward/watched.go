@@ -11,7 +11,7 @@ import (
 	"linerate/internal/testbed"
 )
 
-// dropWatch reads what dies while traffic runs.
+// dropWatch counts frames dropped while traffic runs.
 type dropWatch struct {
 	read   func() (drop.Counters, error)
 	before drop.Counters
@@ -26,7 +26,7 @@ func watchDrops(read func() (drop.Counters, error)) (*dropWatch, error) {
 	return &dropWatch{read, before}, nil
 }
 
-// since is what was counted since the first reading: nil where drops are not counted.
+// since returns the counts since the first reading; nil if drops are not counted.
 func (w *dropWatch) since() (drop.Counters, error) {
 	if w.before == nil {
 		return nil, nil
@@ -38,7 +38,7 @@ func (w *dropWatch) since() (drop.Counters, error) {
 	return after.Since(w.before), nil
 }
 
-// into adds to an observation what was counted since the first reading.
+// into adds the counts since the first reading to an observation.
 func (w *dropWatch) into(o *study.Observation) error {
 	died, err := w.since()
 	if died != nil { // else drops are not counted
@@ -47,8 +47,8 @@ func (w *dropWatch) into(o *study.Observation) error {
 	return err
 }
 
-// telemetry begins to watch what the DUT's own counters say, where it has some
-// to read; tell ends it. A DUT that will not tell afterwards has no telemetry.
+// telemetry starts watching the DUT's own counters, if it has any; tell ends
+// it. A DUT that does not answer afterwards has no telemetry.
 func telemetry(ctx context.Context, b testbed.Bed, machines bool, o *study.Observation) (tell func(), err error) {
 	o.Machines = machines
 	o.Uncounted = b.Describe().Kind == testbed.KindPorts
@@ -63,7 +63,7 @@ func telemetry(ctx context.Context, b testbed.Bed, machines bool, o *study.Obser
 	return func() {
 		if after, err := bed.Telemetry(ctx); err == nil {
 			o.DUT = after.Since(before)
-			maps.DeleteFunc(o.DUT, func(_ string, v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) // a sensor may say so; JSON cannot
+			maps.DeleteFunc(o.DUT, func(_ string, v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) // sensors may report them; JSON cannot represent them
 		}
 	}, nil
 }

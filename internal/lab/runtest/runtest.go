@@ -31,7 +31,7 @@ func On(sim *bedtest.Simulated) func(context.Context, testbed.Mode) (testbed.Bed
 	}
 }
 
-// Run runs a task and returns its trials, and the files kept.
+// Run runs a task and returns its trials, and the stored files.
 func Run(t testing.TB, l *lab.Lab, task lab.Task) (trials []study.Trial, kept map[string][]byte, out lab.Outcome, err error) {
 	t.Helper()
 	kept = map[string][]byte{}
@@ -40,7 +40,7 @@ func Run(t testing.TB, l *lab.Lab, task lab.Task) (trials []study.Trial, kept ma
 	return trials, kept, out, err
 }
 
-// Refuse makes a setting that a machine lacks.
+// Refuse simulates a machine that lacks a setting.
 func Refuse(name string) func(setting.Setting) string {
 	return func(s setting.Setting) string {
 		if s.Name == name {
@@ -50,7 +50,7 @@ func Refuse(name string) func(setting.Setting) string {
 	}
 }
 
-// ToldAlike holds the arms of each instance to one count of what the machine dropped.
+// ToldAlike checks that the arms of each instance have the same count of the machine's drops.
 func ToldAlike(t *testing.T, trials []study.Trial) {
 	t.Helper()
 	told := map[string]uint64{} // by instance
@@ -66,8 +66,8 @@ func ToldAlike(t *testing.T, trials []study.Trial) {
 	}
 }
 
-// Drifting has all metrics of a block a thousandth above those of the one before, as a machine's
-// drift: of values that are all one a study does not tell an effect from rounding.
+// Drifting raises all metrics of each block by a thousandth over the previous block's, like a
+// machine's drift: with constant values a study cannot tell an effect from rounding.
 func Drifting(trials []study.Trial) []study.Trial {
 	for _, t := range trials {
 		for name, v := range t.Metrics {

@@ -1,5 +1,5 @@
-// Package search runs parts whose trials are searches (study/search): packets, as
-// package lab/forward offers them, at loads of a method's choice.
+// Package search runs parts whose trials are searches: packets, offered as by
+// package lab/forward, at loads chosen by a search method.
 package search
 
 import (
@@ -18,8 +18,8 @@ import (
 	"linerate/internal/testbed"
 )
 
-// The probe that finds how much a generator can send, and the share of it
-// that a search may ask for: a little headroom for pacing.
+// The probe that measures how much a generator can send, and the share of
+// that which a search may request: it leaves headroom for pacing.
 const (
 	probeSeconds   = 0.3
 	generatorShare = 0.95
@@ -28,15 +28,15 @@ const (
 // Runner runs parts that search.
 type Runner struct{ *packets.Runner }
 
-// Kind satisfies lab.Runner.
+// Kind implements lab.Runner.
 func (Runner) Kind() study.Kind { return study.KindSearch }
 
-// Run satisfies lab.Runner.
+// Run implements lab.Runner.
 func (r Runner) Run(ctx context.Context, s *lab.Session, slot study.Slot, part study.Part) ([]study.Trial, error) {
 	return r.RunBy(ctx, s, slot, part, packets.By{Measure: measure, Way: inStep})
 }
 
-// measure runs a part's throughput search on one set-up of the DUT.
+// measure runs a part's search, with the DUT set up once.
 func measure(u *packets.Setup, ctx context.Context, o *study.Observation) (failed, err error) {
 	again, err := u.Check(u.CPUs())
 	if err != nil {
@@ -56,13 +56,13 @@ func measure(u *packets.Setup, ctx context.Context, o *study.Observation) (faile
 	return failed, ctx.Err()
 }
 
-// begun is what is seen of a part's search before its first trial.
+// begun returns the record of a part's search before its first trial.
 func begun(p study.Part) *study.SearchRun {
 	return &study.SearchRun{Method: p.Search.Method, Points: []study.SearchPoint{}}
 }
 
-// searchIn finds the generator's limit, searches below it, then measures
-// latency at fractions of what was found.
+// searchIn measures the generator's limit, searches below it, then measures
+// latency at fractions of the result.
 func searchIn(ctx context.Context, u *packets.Setup, o *study.Observation) error {
 	dut := u.Bed.DUT()
 	c, err := u.Chain(dut.Ways(), dut.Thread)
@@ -89,25 +89,25 @@ func searchIn(ctx context.Context, u *packets.Setup, o *study.Observation) error
 // measurer runs a search's trials on the testbed.
 type measurer struct {
 	*packets.Setup
-	chain   *packets.Chain              // of the whole search
-	settle  func(context.Context) error // waits until the DUT rests; nil: it does
+	chain   *packets.Chain              // for the whole search
+	settle  func(context.Context) error // waits until the DUT is at rest; nil if it already is
 	record  *study.SearchRun
 	warming bool // the next trial is the warm-up
 	quiet   bool // trials are not points of the search
 	p       search.Procedure
 }
 
-// begin makes the trials from now on those of a search below a load.
+// begin starts a search below a load.
 func (m *measurer) begin(limit float64) (err error) {
 	m.warming = m.Part.Warmup > 0 && m.Part.Search.Method == study.MLR
 	m.p, err = study.NewProcedure(m.Part, limit, m.record.GeneratorMax)
 	return err
 }
 
-// errBudget says that a search was ended by its time limit.
+// errBudget is returned when the time limit ended a search.
 var errBudget = errors.New("the search's time is used up")
 
-// step runs the trial that the search asks for; more is false at its end.
+// step runs the next trial of the search; more is false at its end.
 func (m *measurer) step(ctx context.Context) (more bool, failed error) {
 	t, more := m.p.Next()
 	if more {
@@ -127,14 +127,14 @@ func (m *measurer) step(ctx context.Context) (more bool, failed error) {
 	return false, failed
 }
 
-// limit is the largest load the search may ask for.
+// limit returns the largest load that the search may request.
 func (m *measurer) limit(ctx context.Context, o *study.Observation) (float64, error) {
 	got, err := m.send(ctx, load.Offer{Limit: load.Limit{Duration: time.Duration(probeSeconds * float64(time.Second))}})
 	if err != nil {
 		return 0, fmt.Errorf("find what the generator can send: %w", err)
 	}
 	o.Sent, o.Received = got.Sent, got.Received
-	// A load is offered in each direction.
+	// Each direction gets the load.
 	m.record.GeneratorMax = got.Sent.TxPPS / float64(study.DirectionCount(m.Part))
 	limit := generatorShare * m.record.GeneratorMax
 	if m.Part.Search.Max != "" {
@@ -147,11 +147,11 @@ func (m *measurer) limit(ctx context.Context, o *study.Observation) (float64, er
 	return limit, nil
 }
 
-// searchTries is how often a disturbed trial is run before it counts as it is.
+// searchTries is how often a disturbed trial is run before it counts.
 const searchTries = 4
 
-// spent watches a search's time: errBudget when a trial would not fit
-// in it. From half of it on, the search is for its first goal.
+// spent returns errBudget if a trial would exceed the search's time. From
+// half of the time on, it restricts the search to its first goal.
 func (m *measurer) spent(t search.Trial) error {
 	limit, used := m.Part.Search.LimitSeconds, m.record.TrialSeconds
 	if m.quiet {
@@ -166,8 +166,8 @@ func (m *measurer) spent(t search.Trial) error {
 	return nil
 }
 
-// Measure runs one trial of a search: frames at a paced load. When something
-// else came in between, it is repeated.
+// Measure runs one trial of a search: frames at a paced load. It repeats
+// disturbed trials.
 func (m *measurer) Measure(ctx context.Context, t search.Trial) (search.Outcome, error) {
 	for try := 1; ; try++ {
 		if err := m.spent(t); err != nil {
@@ -200,8 +200,8 @@ func (m *measurer) point(ctx context.Context, t search.Trial) (study.SearchPoint
 	if got.Sent.Seconds > 0 {
 		point.Effective = got.Sent.Seconds
 	}
-	// A trial meant to be full-length must not become short by a rounding
-	// of the clock.
+	// A full-length trial must not become short by a rounding error of the
+	// clock.
 	if point.Effective < t.Duration && point.Effective > 0.98*t.Duration {
 		point.Effective = t.Duration
 	}
@@ -212,9 +212,9 @@ func (m *measurer) point(ctx context.Context, t search.Trial) (study.SearchPoint
 	return point, nil
 }
 
-// losses are the share of the frames due that did not arrive, and the part of
-// it that the generator did not send. Where the end of the stream was not
-// seen, what did not arrive is lost.
+// losses returns the share of the due frames that did not arrive, and the
+// part of it that the generator did not send. If the end of the stream was
+// not seen, all missing frames count as lost.
 func losses(got packets.Ran) (loss, unsent float64) {
 	due := float64(got.Sent.TxPackets + got.Sent.Unsent)
 	if due == 0 {
@@ -228,7 +228,7 @@ func losses(got packets.Ran) (loss, unsent float64) {
 	return min(1, missing/due+unsent), unsent
 }
 
-// send runs traffic once, from a rested DUT.
+// send runs traffic once, starting from a DUT at rest.
 func (m *measurer) send(ctx context.Context, o load.Offer) (packets.Ran, error) {
 	if m.settle != nil {
 		if err := m.settle(ctx); err != nil {
@@ -241,8 +241,8 @@ func (m *measurer) send(ctx context.Context, o load.Offer) (packets.Ran, error) 
 	return m.chain.Run(ctx, o, 0, nil)
 }
 
-// offer is the traffic of a search's trial: paced for a time, or a burst as
-// fast as the generator can.
+// offer returns the load of a search's trial: paced for a duration, or a
+// burst as fast as the generator can.
 func offer(t search.Trial) load.Offer {
 	if t.Frames > 0 {
 		return load.Offer{Limit: load.Limit{Packets: t.Frames}}
@@ -250,7 +250,7 @@ func offer(t search.Trial) load.Offer {
 	return load.Offer{Rate: load.Rate{PPS: uint64(math.Round(t.Load))}, Limit: load.Limit{Duration: time.Duration(t.Duration * float64(time.Second))}}
 }
 
-// latency measures delay at fractions of the first goal's throughput.
+// latency measures the delay at fractions of the first goal's throughput.
 func (m *measurer) latency(ctx context.Context, s *study.SearchRun) error {
 	at := m.Part.Search.LatencyAt
 	if len(at) == 0 || len(s.Goals) == 0 || s.Goals[0].Throughput == nil || *s.Goals[0].Throughput <= 0 {
@@ -267,15 +267,14 @@ func (m *measurer) latency(ctx context.Context, s *study.SearchRun) error {
 	return nil
 }
 
-// lockstep is the way of searches: every search runs its next trial before any
-// runs another. What the machine does for longer than a trial, it does to all
-// arms.
+// lockstep is the Way of searches: every search runs its next trial before any
+// runs another, so that long disturbances affect all arms alike.
 type lockstep struct {
 	packets.OwnChains
 	arms []*measurer // by lane
 }
 
-// inStep makes it.
+// inStep returns the Way for an instance.
 func inStep(in *packets.Instance) packets.Way {
 	return &lockstep{OwnChains: packets.OwnChains{Instance: in}}
 }
@@ -286,7 +285,7 @@ func (w *lockstep) Ready(context.Context) error {
 	}
 	for lane, s := range w.Shares {
 		s.Observed.Search = begun(w.Part)
-		// An arm rests while the others run: nothing need settle.
+		// An arm is at rest while the others run, so it need not settle.
 		w.arms = append(w.arms, &measurer{Setup: w.Setup, chain: w.Chains[lane], record: s.Observed.Search})
 	}
 	return nil
@@ -296,10 +295,10 @@ func (w *lockstep) Send(ctx context.Context) error {
 	return w.Watched(func() error { return w.search(ctx) }, testbed.Arm.AllDrops)
 }
 
-// search finds what the generator can send, then searches in rounds, then
-// measures latency at what was found. What fails an arm ends its search only.
+// search measures what the generator can send, searches in rounds, and then
+// measures latency at the result. A failure of an arm ends its search only.
 func (w *lockstep) search(ctx context.Context) error {
-	limit := math.Inf(1) // the same for all, so that they try the same loads
+	limit := math.Inf(1) // the same for all arms, so that they try the same loads
 	if err := w.Round(ctx, func(lane int) error {
 		l, err := w.arms[lane].limit(ctx, &w.Shares[lane].Observed)
 		if err == nil {

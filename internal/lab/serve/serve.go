@@ -1,4 +1,4 @@
-// Package serve runs parts that ask servers (study/serve).
+// Package serve runs parts that send requests to servers.
 package serve
 
 import (
@@ -17,37 +17,37 @@ import (
 	"linerate/internal/wait"
 )
 
-// Service is a kind of server that a study measures, with the load that asks
-// it: package lab/serve knows neither.
+// Service is a kind of server that a study measures, with its load; this
+// package is independent of the kind.
 type Service interface {
-	// Start starts a server at a site, set as an arm wants it, and returns
-	// when it answers. An ErrUnavailable says what the arm cannot have.
+	// Start starts a server at a site, with an arm's settings, and returns
+	// when it answers. An ErrUnavailable says which setting is unavailable.
 	Start(ctx context.Context, at testbed.Site, settings []setting.Setting, part study.Part) (Server, error)
 }
 
-// Server is one that runs.
+// Server is a running server.
 type Server interface {
-	// Ask offers requests once more, and waits for the last answer.
+	// Ask sends requests and waits for the last answer. It may be called repeatedly.
 	Ask(ctx context.Context, o Offer) (*request.Account, request.Meter, error)
 	CPU() time.Duration // of all its processes so far, and no others
 	Running() error     // why it ended; nil while it runs
-	// Stop ends it. The log is what it wrote of the requests, and nil where
+	// Stop stops it. The log is what it logged about the requests, nil if
 	// there is none.
 	Stop() (*study.ServerLog, error)
 }
 
-// Offer is what a server is asked for.
+// Offer is a load of requests for a server.
 type Offer struct {
-	// Warmup does not count. Lasts is how long to ask after it; 0 with Requests.
+	// Warmup does not count. Lasts is the duration after it; 0 with Requests.
 	Warmup, Lasts time.Duration
-	Requests      uint64 // ask so often; 0: for a time
-	Seed          uint64 // draws when, and what for
+	Requests      uint64 // number of requests; 0: limited by time
+	Seed          uint64 // determines the schedule and the mix
 }
 
-// Teller is a Server that has more to say of its trial once it was stopped.
+// Teller is a Server that adds to the results of its trial after it was stopped.
 type Teller interface{ Tell(v *study.Served) }
 
-// Runner runs parts that ask servers.
+// Runner runs parts that send requests to servers.
 type Runner struct {
 	// Sites opens the testbed of servers, and Service starts them.
 	Sites   func(ctx context.Context) (testbed.Sites, error)
@@ -56,10 +56,10 @@ type Runner struct {
 
 var _ lab.Runner = Runner{}
 
-// Kind satisfies lab.Runner.
+// Kind implements lab.Runner.
 func (Runner) Kind() study.Kind { return study.KindServe }
 
-// Up satisfies lab.Runner.
+// Up implements lab.Runner.
 func (r Runner) Up(ctx context.Context, _ testbed.Mode) (lab.Bed, error) {
 	if r.Sites == nil || r.Service == nil {
 		return nil, errors.New("this lab has no servers")
@@ -67,15 +67,15 @@ func (r Runner) Up(ctx context.Context, _ testbed.Mode) (lab.Bed, error) {
 	return r.Sites(ctx)
 }
 
-// Prepare satisfies lab.Runner.
+// Prepare implements lab.Runner.
 func (Runner) Prepare(*lab.Session, study.Part) error { return nil }
 
-// Measured satisfies lab.Runner.
+// Measured implements lab.Runner.
 func (Runner) Measured(t study.Trial) bool {
 	return t.Saw().Served != nil && t.Saw().Served.Answered > 0
 }
 
-// Run satisfies lab.Runner: a slot covers all arms where they take turns, else one arm.
+// Run implements lab.Runner: a slot covers all arms if they take turns, else one arm.
 func (r Runner) Run(ctx context.Context, s *lab.Session, slot study.Slot, part study.Part) ([]study.Trial, error) {
 	task := s.Task()
 	spec := task.Spec
@@ -99,7 +99,7 @@ func (r Runner) Run(ctx context.Context, s *lab.Session, slot study.Slot, part s
 	return s.Together(place, part, lanes, b.gone), nil
 }
 
-// block is a block whose arms are asked, or one arm of it.
+// block is a block in progress, or one arm of it.
 type block struct {
 	*lab.Session
 	service Service
@@ -109,16 +109,16 @@ type block struct {
 	attempt int
 	how     study.Interleaving
 	gone    map[string]string
-	rng     *rand.Rand // order of the rounds
+	rng     *rand.Rand // for the order of the rounds
 }
 
-// served is one arm's share of a block.
+// served is one arm of a block.
 type served struct {
 	lab.Lane
 	site   testbed.Site
 	server Server
-	// set makes the kernel what the arm wants of what all share; nil where arms
-	// are tried one after the other, and that is done.
+	// set applies the arm's shared kernel settings; nil if arms run in
+	// sequence, and they are already applied.
 	set     func(context.Context) error
 	account *request.Account
 	meter   request.Meter
@@ -127,7 +127,7 @@ type served struct {
 	cpu     time.Duration
 }
 
-// run raises the arms' sites and servers, asks them, and notes what came of it.
+// run raises the arms' sites and servers, sends the requests, and records the results.
 func (b *block) run(ctx context.Context, arms []string) (lanes []*lab.Lane, err error) {
 	all, err := b.settle(ctx, arms)
 	defer func() {
@@ -163,18 +163,18 @@ func (b *block) run(ctx context.Context, arms []string) (lanes []*lab.Lane, err 
 }
 
 func (b *block) link() testbed.Link {
-	l, _ := study.LinkOf(b.Spec(), b.part).Parse() // a study that was read has one that parses
+	l, _ := study.LinkOf(b.Spec(), b.part).Parse() // a parsed study has a valid one
 	return l
 }
 
-// wish is what an arm is to be.
+// wish is what an arm requires.
 type wish struct {
 	testbed.Settings                   // of its site
-	server, kernel   []setting.Setting // the server's own, and what is written before each turn
-	part             study.Part        // as its clients ask
+	server, kernel   []setting.Setting // the server's own, and those written before each turn
+	part             study.Part        // with the requests of its clients
 }
 
-// wishes are those of the arms that the run does not forbid.
+// wishes returns the wishes of all arms that the run does not forbid.
 func (b *block) wishes(arms []string) (all []wish) {
 	for _, name := range arms {
 		v, _ := b.Spec().Variant(name)
@@ -199,7 +199,7 @@ func (b *block) wishes(arms []string) (all []wish) {
 	return all
 }
 
-// settle makes the arms' sites and starts their servers.
+// settle creates the arms' sites and starts their servers.
 func (b *block) settle(ctx context.Context, arms []string) (all []*served, err error) {
 	wanted := b.wishes(arms)
 	own := make([]testbed.Settings, len(wanted))
@@ -235,7 +235,7 @@ func (b *block) settle(ctx context.Context, arms []string) (all []*served, err e
 	return all, nil
 }
 
-// start starts the arm's server, where its site could be had.
+// start starts the arm's server, if its site is available.
 func (s *served) start(ctx context.Context, service Service, w wish) (err error) {
 	if s.site.Unavailable != nil {
 		return s.site.Unavailable
@@ -247,9 +247,9 @@ func (s *served) start(ctx context.Context, service Service, w wish) (err error)
 	return err
 }
 
-// askAll offers the part's requests, to all at once or in turns, and takes the
-// servers' time around it: they rest while others are asked, and to find a
-// server's processes among all of a machine takes as long as a turn may.
+// askAll sends the part's requests, to all arms at once or in turns, and reads the
+// servers' CPU time before and after: servers are idle while others get requests, and
+// finding a server's processes among all processes takes as long as a turn may.
 func (b *block) askAll(ctx context.Context, all []*served) error {
 	o := Offer{
 		Warmup: time.Duration(b.part.Warmup * float64(time.Second)), Lasts: time.Duration(b.part.Seconds * float64(time.Second)),
@@ -275,7 +275,7 @@ func (b *block) askAll(ctx context.Context, all []*served) error {
 	return ctx.Err()
 }
 
-// atOnce asks all arms at the same time.
+// atOnce sends requests to all arms at the same time.
 func (b *block) atOnce(ctx context.Context, all []*served, o Offer) {
 	var asked sync.WaitGroup
 	for i, s := range all {
@@ -288,8 +288,8 @@ func (b *block) atOnce(ctx context.Context, all []*served, o Offer) {
 	asked.Wait()
 }
 
-// inTurns asks all arms one after the other: once, or again and again for turnFor
-// in rounds of random order.
+// inTurns sends requests to the arms in turn: once, or repeatedly for turnFor, in
+// rounds of random order.
 func (b *block) inTurns(ctx context.Context, all []*served, o Offer) {
 	n := 1
 	if b.how == study.Alternating {
@@ -302,20 +302,20 @@ func (b *block) inTurns(ctx context.Context, all []*served, o Offer) {
 				return
 			}
 		}
-		o.Seed++ // the same requests for all arms of a round
+		o.Seed++ // the same requests for all arms in a round
 	}
 }
 
-// wake asks each server for a burst that does not count: the first.
+// wake sends each server a first burst, which does not count.
 func (b *block) wake(ctx context.Context, all []*served, o Offer) {
 	for _, i := range b.rng.Perm(len(all)) {
 		_, _, all[i].Failed = all[i].turn(ctx, o)
 	}
 }
 
-// inBursts asks all arms for the same number of requests, again and again, in
-// rounds of random order. Who took longer than the part's seconds by then takes part
-// in no more, so that a slow arm has fewer bursts instead of most of the time.
+// inBursts sends all arms the same number of requests repeatedly, in rounds of
+// random order. An arm that has used the part's seconds takes part in no further
+// round, so that a slow arm has fewer bursts instead of most of the time.
 func (b *block) inBursts(ctx context.Context, all []*served, o Offer) {
 	for range study.Bursts(b.part) {
 		o.Seed++
@@ -330,16 +330,16 @@ func (b *block) inBursts(ctx context.Context, all []*served, o Offer) {
 	}
 }
 
-// stagger is how much later than the first the i-th of n arms begins. All have
-// the same requests after the same gaps (common random numbers: what chance
-// asks for is not to look like an effect), but not at the same instant, in which
-// they would be in each other's way: the offsets spread over a mean gap.
+// stagger returns how much later than the first the i-th of n arms begins. All
+// have the same requests after the same gaps (common random numbers, so that
+// random differences do not look like an effect), but not at the same instant,
+// when they would interfere: the offsets are spread over a mean gap.
 func stagger(rate float64, i, n int) time.Duration {
 	return time.Duration(float64(i) / float64(n) / rate * float64(time.Second))
 }
 
-// ask asks an arm's server for a while and adds what came of it. What fails
-// is the arm's.
+// ask sends requests to an arm's server for a while and adds the results. A
+// failure affects only the arm.
 func (s *served) ask(ctx context.Context, o Offer) {
 	if s.Failed != nil {
 		return
@@ -356,7 +356,7 @@ func (s *served) ask(ctx context.Context, o Offer) {
 	s.Failed = errors.Join(err, s.server.Running())
 }
 
-// turn asks the arm's server once, with the kernel as the arm wants it.
+// turn sends requests to the arm's server once, with the arm's kernel settings.
 func (s *served) turn(ctx context.Context, o Offer) (*request.Account, request.Meter, error) {
 	if err := s.prepare(ctx); err != nil {
 		return nil, request.Meter{}, err
@@ -364,7 +364,7 @@ func (s *served) turn(ctx context.Context, o Offer) (*request.Account, request.M
 	return s.server.Ask(ctx, o)
 }
 
-// prepare sets the kernel for the arm.
+// prepare applies the arm's kernel settings.
 func (s *served) prepare(ctx context.Context) error {
 	if s.set == nil {
 		return nil
@@ -372,7 +372,7 @@ func (s *served) prepare(ctx context.Context) error {
 	return s.set(ctx)
 }
 
-// close ends the arm's server and completes its observation.
+// close stops the arm's server and completes its observation.
 func (s *served) close(link testbed.Link) error {
 	v := &study.Served{Turns: s.turns, ServerCPU: s.cpu.Seconds(), RoundTrip: link.RoundTrip().Seconds()}
 	if s.site.Link != nil {

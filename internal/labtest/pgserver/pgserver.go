@@ -1,6 +1,6 @@
 // Package pgserver runs a private PostgreSQL for tests: from the system's
-// package, in its own folder, on a socket that no network reaches, as a user that
-// is not root. It can be killed and started again, as after a crash.
+// package, in its own directory, on a Unix socket only, as an unprivileged user.
+// It can be killed and restarted, as after a crash.
 package pgserver
 
 import (
@@ -17,13 +17,13 @@ import (
 	"syscall"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // by which its readiness is seen
+	_ "github.com/jackc/pgx/v5/stdlib" // for checking whether it is ready
 )
 
-// ErrMissing says that this machine has no PostgreSQL.
+// ErrMissing is returned if this machine has no PostgreSQL.
 var ErrMissing = errors.New("initdb is not installed (Debian: postgresql)")
 
-// Server is one server.
+// Server is a PostgreSQL server.
 type Server struct {
 	URL string // of its database postgres
 	bin string
@@ -32,8 +32,8 @@ type Server struct {
 	cmd *exec.Cmd
 }
 
-// New makes a server's data and starts it. What was committed survives a kill, but not that
-// of the machine: nothing is synced. The error is ErrMissing where there is no PostgreSQL.
+// New creates a server's data directory and starts it. Committed data survive a kill of the server, but not
+// a crash of the machine, since nothing is synced. The error is ErrMissing if there is no PostgreSQL.
 func New() (s *Server, err error) {
 	bin := binaries()
 	if bin == "" {
@@ -62,7 +62,7 @@ func New() (s *Server, err error) {
 	return s, s.Start()
 }
 
-// public reports whether anybody can go into a folder.
+// public reports whether all users can enter a directory.
 func public(dir string) bool {
 	for ; ; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(dir); err != nil || info.Mode().Perm()&0o001 == 0 {
@@ -74,17 +74,17 @@ func public(dir string) bool {
 	}
 }
 
-// longestBase is how long the path of a folder may be in which a server has its socket:
-// addresses of sockets have 104 bytes or more.
+// longestBase is the longest path of the directory for a server's socket: socket
+// addresses have at least 104 bytes.
 const longestBase = 60
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
-// patience is how long a server may take to come up: after a kill its children must
-// have ended, all its files are synced to a disk that may be busy, and the log is replayed.
+// patience is how long a server may take to start: after a kill its children must have
+// ended, all files are synced to a possibly busy disk, and the log is replayed.
 const patience = 2 * time.Minute
 
-// Start starts the server that New made, after Kill, and waits until it answers.
+// Start starts the server again, after Kill, and waits until it answers.
 func (s *Server) Start() error {
 	var last error
 	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(50 * time.Millisecond) {
@@ -95,7 +95,7 @@ func (s *Server) Start() error {
 	return fmt.Errorf("PostgreSQL did not come up: %w", last)
 }
 
-// start is one try: the server ends at once while children of a killed one live.
+// start tries once: the server exits at once while children of a killed one are alive.
 func (s *Server) start() error {
 	out, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -135,7 +135,7 @@ func (s *Server) answers() bool {
 	return db.PingContext(ctx) == nil
 }
 
-// Kill kills the server as kill -9 does; its children end when they notice.
+// Kill kills the server like kill -9; its children end when they notice.
 func (s *Server) Kill() error {
 	if s.cmd == nil {
 		return errors.New("PostgreSQL does not run")
@@ -145,7 +145,7 @@ func (s *Server) Kill() error {
 	return err
 }
 
-// Stop ends the server and removes all that it had.
+// Stop stops the server and removes its data.
 func (s *Server) Stop() error {
 	if s.cmd != nil {
 		_ = s.cmd.Process.Signal(syscall.SIGQUIT)
@@ -156,7 +156,7 @@ func (s *Server) Stop() error {
 	return os.RemoveAll(s.dir)
 }
 
-// Fresh makes an empty database on the server and returns its URL.
+// Fresh creates an empty database on the server and returns its URL.
 func (s *Server) Fresh(name string) (string, error) {
 	db, err := sql.Open("pgx", s.URL)
 	if err != nil {
@@ -175,7 +175,7 @@ func (s *Server) Fresh(name string) (string, error) {
 }
 
 func binaries() string {
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // the pattern is whole
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // the pattern is valid
 	if len(found) > 0 {
 		return filepath.Dir(found[len(found)-1])
 	}
@@ -185,7 +185,7 @@ func binaries() string {
 	return ""
 }
 
-// unprivileged is who may run the server: PostgreSQL refuses root.
+// unprivileged returns the user who runs the server: PostgreSQL refuses root.
 func unprivileged(dir string) (*syscall.Credential, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
@@ -214,7 +214,7 @@ func (s *Server) run(name string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// drop removes a database, even one in use; one that stays goes with the server.
+// drop removes a database, even one in use; one that remains is removed with the server.
 func (s *Server) drop(name string) {
 	db, err := sql.Open("pgx", s.URL)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"linerate/internal/labtest"
 )
 
-// serverEnv names a server to test on, as a URL; "required" makes its absence
-// a failure. Without it tests share a private server, and skip where there is none.
+// serverEnv names a server for tests, as a URL; "required" makes its absence a failure.
+// Without it tests share a private server, and skip if there is no PostgreSQL.
 const serverEnv = "LINERATE_TEST_POSTGRES"
 
 var shared struct {
@@ -22,18 +22,18 @@ var shared struct {
 	made   int
 }
 
-// Main runs a package's tests and stops the server that they shared: call it in
+// Main runs a package's tests and then stops their shared server: call it in
 // TestMain.
 func Main(m *testing.M) {
 	code := m.Run()
 	if shared.server != nil && os.Getenv(serverEnv) == "" || os.Getenv(serverEnv) == "required" && shared.server != nil {
-		_ = shared.server.Stop() // the folder is in /tmp
+		_ = shared.server.Stop() // its directory is in /tmp
 	}
 	os.Exit(code)
 }
 
-// Need skips a test where there is no PostgreSQL to test on, and returns the
-// server that all tests of the package share.
+// Need skips a test if there is no PostgreSQL, and returns the server shared
+// by all tests of the package.
 func Need(t testing.TB) *Server {
 	t.Helper()
 	env := os.Getenv(serverEnv)
@@ -54,7 +54,7 @@ func Need(t testing.TB) *Server {
 	return shared.server
 }
 
-// Installed skips a test where PostgreSQL cannot be started: for tests that start their own
+// Installed skips a test if PostgreSQL cannot be started: for tests that start their own
 // server.
 func Installed(t testing.TB) {
 	t.Helper()
@@ -67,7 +67,7 @@ func Installed(t testing.TB) {
 	}
 }
 
-// Database makes an empty database for a test, and returns its URL.
+// Database creates an empty database for a test, and returns its URL.
 func Database(t testing.TB) string {
 	t.Helper()
 	s := Need(t)

@@ -1,5 +1,5 @@
-// Package bedtest holds what tests of and with testbeds share: the suite
-// that every testbed passes.
+// Package bedtest holds what tests of and with testbeds share, including the
+// suite that every testbed passes.
 package bedtest
 
 import (
@@ -14,27 +14,27 @@ import (
 	"linerate/internal/testbed"
 )
 
-// chatter is how many unsolicited frames a testbed may carry (multicast
-// listener reports of IPv6, which cannot be turned off).
+// chatter is how many unsolicited frames a testbed may carry (IPv6 multicast
+// listener reports, which cannot be disabled).
 const chatter = 4
 
 func near(n, want uint64) bool { return n >= want && n <= want+chatter }
 
 // Suite is a kind of testbed under test.
 type Suite struct {
-	// Up makes a fresh testbed.
+	// Up creates a new testbed.
 	Up func(testing.TB) testbed.Bed
 	// Offer sends n packets from one outer port to another and returns how many
-	// arrived; with inVain none are expected, and it waits only a moment.
+	// arrived; with inVain none are expected, and it waits only briefly.
 	Offer func(t testing.TB, b testbed.Bed, from, to port.Port, n int, inVain bool) int
 	// Closed is a setting with which the DUT forwards nothing.
 	Closed setting.Setting
-	// Unreached: the DUT cannot be logged in to; nothing of it is counted or set.
+	// Unreached is set if the DUT is inaccessible; nothing on it is counted or set.
 	Unreached bool
 }
 
-// Conform is the contract of testbed.Bed as a test, and of its optional
-// interfaces (Duplex, Telemeter).
+// Conform tests the contract of testbed.Bed and of its optional interfaces
+// (Duplex, Telemeter).
 func Conform(t *testing.T, s Suite) {
 	t.Run("a reset DUT forwards on every way", s.forwards)
 	t.Run("what cannot be set is unavailable and leaves the DUT as new", s.unavailable)
@@ -55,7 +55,7 @@ func Conform(t *testing.T, s Suite) {
 	t.Run("what the DUT tells of itself grows with the load", s.telemetry)
 }
 
-// through offers n packets on each way, there or back, and wants all to arrive.
+// through offers n packets on each way, forwards or backwards, and expects all to arrive.
 func (s Suite) through(t *testing.T, bed testbed.Bed, n int, back bool) {
 	t.Helper()
 	for _, w := range bed.DUT().Ways() {
@@ -78,7 +78,7 @@ func reset(t *testing.T, bed testbed.Bed, settings ...setting.Setting) testbed.A
 	return a
 }
 
-// counters reads what the DUT counts once it stands still.
+// counters reads the DUT's counters once they no longer change.
 func counters(t *testing.T, bed testbed.Bed) testbed.Counters {
 	t.Helper()
 	err := bed.Settle(t.Context())
@@ -109,7 +109,7 @@ func (s Suite) counts(t *testing.T) {
 	}
 }
 
-// sets closes the DUT: what it is sent arrives there and dies, in this trial alone.
+// sets checks that a closed DUT receives packets and drops them, and only in this trial.
 func (s Suite) sets(t *testing.T) {
 	bed := s.Up(t)
 	plain := reset(t, bed)
@@ -144,7 +144,7 @@ func (s Suite) unavailable(t *testing.T) {
 	s.through(t, bed, 10, false)
 }
 
-// interrupted: a context that ends may end a reset anywhere.
+// interrupted checks that a context may end a reset at any point.
 func (s Suite) interrupted(t *testing.T) {
 	bed := s.Up(t)
 	over, cancel := context.WithCancel(t.Context())
@@ -153,12 +153,12 @@ func (s Suite) interrupted(t *testing.T) {
 	if !s.Unreached {
 		settings = append(settings, s.Closed)
 	}
-	_, _ = bed.Reset(over, settings) // a bed that is quick may have done it
+	_, _ = bed.Reset(over, settings) // a fast bed may have completed it
 	reset(t, bed)
 	s.through(t, bed, 10, false)
 }
 
-// bothWays: a bed that can carry both directions counts both, and one again.
+// bothWays checks that a bed which can carry both directions counts both, and one direction again afterwards.
 func (s Suite) bothWays(t *testing.T) {
 	bed := s.Up(t)
 	duplex, ok := bed.(testbed.Duplex)

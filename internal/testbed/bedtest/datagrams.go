@@ -11,7 +11,7 @@ import (
 )
 
 // Datagrams sends n UDP datagrams from one address to another and counts those that
-// arrive until then; at is where the sockets of either are opened.
+// arrive by a time; at holds the places in which to open the two sockets.
 func Datagrams(t testing.TB, from, to netip.Addr, at [2]port.Place, n int, until time.Time) int {
 	t.Helper()
 	const discard = 9 // RFC 863

@@ -10,23 +10,23 @@ import (
 	"linerate/internal/testbed"
 )
 
-// Name of the simulated engine.
+// Name returns the name of the simulated engine.
 func (s *Simulated) Name() string { return "simulated" }
 
-// Available is always true.
+// Available always succeeds.
 func (s *Simulated) Available() error { return nil }
 
-// NewGenerator sends over the simulated chain.
+// NewGenerator returns a generator for the simulated chain.
 func (s *Simulated) NewGenerator(spec load.Spec, in port.Place) (load.Generator, error) {
 	return &generator{sim: s, spec: spec, in: in}, nil
 }
 
-// NewReceiver counts behind the simulated chain.
+// NewReceiver returns a receiver for the simulated chain.
 func (s *Simulated) NewReceiver(device string, _ port.Place, _ load.Watch) (load.Receiver, error) {
 	return &receiver{s, device}, nil
 }
 
-// behind is where what a device sends arrives.
+// behind returns the device at which frames from a device arrive.
 func behind(device string) string {
 	if wire, ok := strings.CutPrefix(device, "sink"); ok {
 		return "gen" + wire
@@ -42,10 +42,10 @@ type generator struct {
 
 func (g *generator) Close() error { return nil }
 
-// Probe finds a wire that takes everything.
+// Probe always succeeds.
 func (g *generator) Probe(context.Context) error { return nil }
 
-// Run moves the simulation's clock by the offer's duration.
+// Run advances the simulation's clock by the offer's duration.
 func (g *generator) Run(ctx context.Context, o load.Offer) (load.Sent, error) {
 	if err := ctx.Err(); err != nil {
 		return load.Sent{}, err
@@ -58,7 +58,7 @@ func (g *generator) Run(ctx context.Context, o load.Offer) (load.Sent, error) {
 	return sent, err
 }
 
-// pass sends traffic for a while and works out what becomes of it.
+// pass simulates sending traffic for a while.
 func (s *Simulated) pass(spec load.Spec, o load.Offer) load.Sent {
 	s.passing.Lock()
 	defer s.passing.Unlock()
@@ -98,7 +98,7 @@ func (s *Simulated) pass(spec load.Spec, o load.Offer) load.Sent {
 	tx := uint64(offered * seconds)
 	queued := uint64(0)
 	if n := o.Limit.Packets; n > 0 {
-		// A burst: what the DUT does not forward meanwhile waits in its ring.
+		// A burst: what the DUT has not yet forwarded waits in its ring.
 		tx, seconds, queued = n, float64(n)/offered, RingFrames
 	}
 	s.clock += time.Duration(seconds * float64(time.Second))
@@ -171,14 +171,14 @@ func (r *receiver) Finish(ctx context.Context, _ time.Duration) (load.Received, 
 func (r *receiver) Reset() error { delete(r.sim.got, r.device); return nil }
 func (r *receiver) Close() error { return nil }
 
-// The machine under the simulation.
+// Machine of the simulation.
 
-// Now is the simulation's clock.
+// Now returns the simulation's time.
 func (s *Simulated) Now() time.Time {
 	return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(s.clock)
 }
 
-// Spin takes a millisecond, and longer after traffic when the trial drifts.
+// Spin takes a millisecond, and longer after traffic if the trial drifts.
 func (s *Simulated) Spin(int) (float64, error) {
 	s.clock += time.Millisecond
 	if s.ran {
@@ -187,13 +187,13 @@ func (s *Simulated) Spin(int) (float64, error) {
 	return 1e6, nil
 }
 
-// Stolen is nothing.
+// Stolen returns 0.
 func (s *Simulated) Stolen(int) (time.Duration, error) { return 0, nil }
 
-// Load1 is nothing.
+// Load1 returns 0.
 func (s *Simulated) Load1() float64 { return 0 }
 
-// Meter tells the share of the last run that a fault gave to others.
+// Meter returns the share of the last run that a fault gave to other programs.
 func (s *Simulated) Meter(in port.Place, _ int) (port.Place, func() time.Duration) {
 	return in, func() time.Duration {
 		share := s.fault.Contention
@@ -204,7 +204,7 @@ func (s *Simulated) Meter(in port.Place, _ int) (port.Place, func() time.Duratio
 	}
 }
 
-// Watch tells the same of the DUT.
+// Watch does the same for the DUT.
 func (s *Simulated) Watch(int, int) func() time.Duration {
 	_, contention := s.Meter(port.Here, 0)
 	return contention

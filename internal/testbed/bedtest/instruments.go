@@ -7,8 +7,8 @@ import (
 	"linerate/internal/profile"
 )
 
-// Profile says where the simulated time goes: to the chain, to forwarding, and
-// to rules.
+// Profile returns where the simulated time goes: to the chain, to forwarding,
+// and to rules.
 func (s *Simulated) Profile(ctx context.Context, _ []int) (end func() (*profile.Profile, error), err error) {
 	return func() (*profile.Profile, error) {
 		b := profile.NewBuilder("simulated-clock", "nanoseconds")
@@ -23,8 +23,8 @@ func (s *Simulated) Profile(ctx context.Context, _ []int) (end func() (*profile.
 	}, nil
 }
 
-// ownDrops are those in the ring before the DUT, machineDrops those in the
-// machine's backlog.
+// ownDrops returns the drops in the ring before the DUT, machineDrops those
+// in the machine's backlog.
 func (s *Simulated) ownDrops(device string) drop.Counters {
 	if s.Backlogged {
 		return drop.Counters{}

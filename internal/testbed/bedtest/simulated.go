@@ -1,7 +1,7 @@
 package bedtest
 
-// The simulated testbed for tests obeys the contracts of testbed.Bed and load.Engine, has a
-// simulated clock, known costs, and faults on order. No number from it is a measurement.
+// The simulated testbed obeys the contracts of testbed.Bed and load.Engine, with a simulated
+// clock, known costs, and configurable faults. None of its numbers is a measurement.
 
 import (
 	"context"
@@ -24,50 +24,50 @@ import (
 const (
 	BypassNS   = 150.0 // generator and receiver
 	ForwardNS  = 700.0 // plain forwarding
-	HookNS     = 12.0  // a ruleset at all
+	HookNS     = 12.0  // any ruleset
 	RuleNS     = 2.7   // one linear rule
 	SetNS      = 20.0  // one set lookup
 	StatefulNS = 180.0 // connection tracking
-	// RingFrames is the queue before a DUT that is overloaded.
+	// RingFrames is the length of the queue before an overloaded DUT.
 	RingFrames = 256
 )
 
-// Fault makes one trial go wrong.
+// Fault disturbs one trial.
 type Fault struct {
-	Drift      float64 // relative slowing of the CPU, seen by the spin after it
-	Contention float64 // share of the time that other programs took
+	Drift      float64 // relative slowdown of the CPU, seen by the spin after it
+	Contention float64 // share of the time that other programs used
 	NoEnd      bool    // the end-of-stream frames are lost
 	NothingRx  bool    // nothing arrives
 	Backwards  bool    // a counter of the DUT goes backwards
-	GeneratorX float64 // the generator's rate over the DUT's, instead of 6
+	GeneratorX float64 // the generator's rate relative to the DUT's, instead of 6
 }
 
 // Simulated is a testbed, a traffic engine and a machine in one. Its clock
-// only moves when traffic runs or a spin is timed.
+// advances only when traffic runs or a spin is timed.
 type Simulated struct {
 	Mode  testbed.Mode
 	Noise float64 // relative scatter of the DUT's cost between trials
 	Seed  uint64
-	// Faults tells what goes wrong in the n-th reset, from 0; nil: nothing.
+	// Faults returns the fault of the n-th reset, from 0; nil: none.
 	Faults func(n int) Fault
-	// Wander is what the machine's speed makes of every cost at a time: 1 is
-	// as stated; nil: always.
+	// Wander is the factor by which the machine's speed changes every cost at
+	// a time; nil: always 1.
 	Wander func(clock time.Duration) float64
-	// Late is the share of the frames due that the generator on a device does
-	// not send in its n-th paced run, from 0; nil: none.
+	// Late returns the share of the due frames that the generator on a device
+	// does not send in its n-th paced run, from 0; nil: none.
 	Late func(device string, n int) float64
-	// Waits is the share of the n-th run of traffic through a DUT, from 1, in
-	// which its thread waited for its CPU, on top of Fault.Contention; nil: none.
+	// Waits returns the share of the n-th run of traffic through a DUT, from 1, in
+	// which its thread waits for its CPU, in addition to Fault.Contention; nil: none.
 	Waits func(n int) float64
-	// Backlogged: DUTs lose in the CPU's backlog, which counts for the whole
-	// machine, not in their rings.
+	// Backlogged is set if DUTs drop frames in the CPU's backlog, which
+	// counts for the whole machine, instead of their rings.
 	Backlogged bool
-	// Refuse says why a setting is unavailable, or "".
+	// Refuse returns why a setting is unavailable, or "".
 	Refuse func(setting.Setting) string
-	// OneWay says why traffic cannot go both ways; "": it can.
+	// OneWay says why traffic cannot go both ways; "" if it can.
 	OneWay string
 
-	passing  sync.Mutex // two generators may be at work at once
+	passing  sync.Mutex // two generators may run at once
 	clock    time.Duration
 	resets   int
 	closed   bool
@@ -76,7 +76,7 @@ type Simulated struct {
 	fault    Fault
 	ran      bool // traffic has passed the DUT since the reset
 	counters testbed.Counters
-	dropped  map[string]uint64 // on the way to a DUT, by the generator's device
+	dropped  map[string]uint64 // before reaching a DUT, by the generator's device
 	passed   int               // runs through a DUT
 	paced    map[string]int    // runs at a given rate, by the generator's device
 	last     load.Sent
@@ -89,7 +89,7 @@ var (
 	_ load.Engine    = (*Simulated)(nil)
 )
 
-// Describe says that this is no testbed.
+// Describe states that this is not a real testbed.
 func (s *Simulated) Describe() testbed.Description {
 	cpus := testbed.CPUs{Generator: 0, DUT: 0, Receiver: 0}
 	if s.Mode == testbed.Overload {
@@ -99,10 +99,10 @@ func (s *Simulated) Describe() testbed.Description {
 		Notes: []string{"a simulation for tests"}}
 }
 
-// DUT is the simulated one, behind the first device.
+// DUT returns the simulated DUT, behind the first device.
 func (s *Simulated) DUT() testbed.Arm { return s.arm("gen0") }
 
-// arm is the DUT behind a device. The counters of all are one.
+// arm returns the DUT behind a device. All share their counters.
 func (s *Simulated) arm(device string) testbed.Arm {
 	return testbed.Arm{
 		Way:      testbed.Way{Generator: portOn(device, 1, 2, "198.18.0.1/16", "2001:2::1/64"), Receiver: portOn(behind(device), 4, 3, "198.19.0.1/16", "2001:2:0:1::1/64")},
@@ -113,7 +113,7 @@ func (s *Simulated) arm(device string) testbed.Arm {
 	}
 }
 
-// Bypass is the chain without DUT.
+// Bypass returns the chain without the DUT.
 func (s *Simulated) Bypass() (generator, receiver port.Port, err error) {
 	return portOn("gen1", 5, 6, "", ""), portOn("sink1", 6, 5, "", ""), nil
 }
@@ -127,7 +127,7 @@ func portOn(device string, own, peer byte, v4, v6 string) port.Port {
 	return p
 }
 
-// Reset gives the DUT its settings and their cost.
+// Reset applies settings to the DUT, with their costs.
 func (s *Simulated) Reset(ctx context.Context, settings []setting.Setting) (testbed.Applied, error) {
 	if err := ctx.Err(); err != nil {
 		return testbed.Applied{}, err
@@ -144,7 +144,7 @@ func (s *Simulated) Reset(ctx context.Context, settings []setting.Setting) (test
 	return applied(settings), nil
 }
 
-// renew counts a reset and returns its source of chance.
+// renew counts a reset and returns its random generator.
 func (s *Simulated) renew() *rand.Rand {
 	rng := rand.New(rand.NewPCG(s.Seed, uint64(s.resets)))
 	s.resets++
@@ -169,7 +169,7 @@ func applied(settings []setting.Setting) testbed.Applied {
 	return testbed.Applied{Seconds: 0.02, Digest: setting.Digest(settings)}
 }
 
-// Raise makes several DUTs, each with its own cost.
+// Raise creates several DUTs, each with its own cost.
 func (s *Simulated) Raise(ctx context.Context, wanted []testbed.Settings) ([]testbed.Arm, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -193,7 +193,7 @@ func (s *Simulated) Raise(ctx context.Context, wanted []testbed.Settings) ([]tes
 	return out, nil
 }
 
-// BothWays refuses what OneWay says.
+// BothWays refuses with the reason in OneWay.
 func (s *Simulated) BothWays(on bool) error {
 	if on && s.OneWay != "" {
 		return &testbed.ErrUnavailable{Setting: "directions: both", Reason: s.OneWay}
@@ -201,7 +201,7 @@ func (s *Simulated) BothWays(on bool) error {
 	return nil
 }
 
-// Global has nothing to set.
+// Global does nothing.
 func (s *Simulated) Global(ctx context.Context, _ []setting.Setting) error { return ctx.Err() }
 
 func costOf(settings []setting.Setting) float64 {
@@ -221,7 +221,7 @@ func costOf(settings []setting.Setting) float64 {
 	return ns
 }
 
-// Settle is immediate.
+// Settle returns immediately.
 func (s *Simulated) Settle(ctx context.Context) error { return ctx.Err() }
 
 // Close ends the simulation; Closed reports it.

@@ -9,16 +9,16 @@ import (
 )
 
 // Turns is the simulation with an engine that sends over several lanes in turn,
-// on a machine whose speed wanders between slices.
+// on a machine whose speed varies between slices.
 type Turns struct {
 	*Simulated
-	// Opened counts the slicers made.
+	// Opened counts the created slicers.
 	Opened int
 }
 
 var _ load.Interleaver = (*Turns)(nil)
 
-// NewSlicer sends over the simulated arms.
+// NewSlicer returns a slicer for the simulated arms.
 func (t *Turns) NewSlicer(load.Spec, int) (load.Slicer, error) {
 	t.Opened++
 	return &slicer{t.Simulated}, nil
@@ -28,7 +28,7 @@ type slicer struct{ sim *Simulated }
 
 func (s *slicer) Close() error { return nil }
 
-// Run moves the clock by the plan's limit.
+// Run advances the clock by the plan's limit.
 func (s *slicer) Run(ctx context.Context, lanes []load.Lane, p load.SlicePlan) (load.Sliced, error) {
 	if err := ctx.Err(); err != nil {
 		return load.Sliced{}, err

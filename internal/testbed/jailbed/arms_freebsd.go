@@ -14,7 +14,7 @@ import (
 
 // armJail is one of several DUTs.
 type armJail struct {
-	dut       *routers // nil: a bypass
+	dut       *routers // nil for a bypass
 	gen, sink end
 }
 
@@ -29,7 +29,7 @@ func (b *Bed) Raise(ctx context.Context, wanted []testbed.Settings) ([]testbed.A
 			return nil, err
 		}
 		a := &armJail{gen: arm(genPort, i+1), sink: arm(sinkPort, i+1)}
-		applied, err := b.raise(ctx, a, w, nil) // a host's would be every other arm's too
+		applied, err := b.raise(ctx, a, w, nil) // nil, because host settings would affect all arms
 		var un *testbed.ErrUnavailable
 		if err != nil && !errors.As(err, &un) {
 			return nil, fmt.Errorf("set up %s: %w", w.Name, err)
@@ -39,8 +39,8 @@ func (b *Bed) Raise(ctx context.Context, wanted []testbed.Settings) ([]testbed.A
 	return out, nil
 }
 
-// raise wires a fresh DUT between the two outer jails, or these to each other, and sets it
-// to what a variant says. host takes what is global to the kernel; it may be nil.
+// raise connects a new DUT to the two outer jails, or these to each other, and applies a
+// variant's settings. host applies those that are global to the kernel; it may be nil.
 func (b *Bed) raise(ctx context.Context, a *armJail, w testbed.Settings, host *knob.HostSysctls) (applied testbed.Applied, err error) {
 	b.arms = append(b.arms, a)
 	if w.Bypass {
@@ -58,7 +58,7 @@ func (b *Bed) raise(ctx context.Context, a *armJail, w testbed.Settings, host *k
 	return applied, err
 }
 
-// describe is the arm for what measures it.
+// describe returns the arm for measurements.
 func (a *armJail) describe(b *Bed, applied testbed.Applied, unavailable error) testbed.Arm {
 	out := testbed.Arm{Applied: applied, Thread: b.thread(), Unavailable: unavailable,
 		Way: testbed.Way{Generator: portOn(a.gen, genPort, ingress), Receiver: portOn(a.sink, sinkPort, egress)}}
@@ -68,14 +68,14 @@ func (a *armJail) describe(b *Bed, applied testbed.Applied, unavailable error) t
 	return out
 }
 
-// Global switches the host's settings, journalled as ever.
+// Global switches the host's settings, with the journal.
 func (b *Bed) Global(_ context.Context, settings []setting.Setting) error {
 	return b.journal.Switch(settings)
 }
 
-// clear restores the host's settings and takes every DUT down: first its wires,
-// which nothing may be left in when its network stack ends. Wires go in one
-// stroke a side.
+// clear restores the host's settings and removes every DUT: first its wires,
+// because nothing may be left in a network stack when it ends. All wires of a
+// side are removed with one command.
 func (b *Bed) clear() error {
 	if err := b.journal.Restore(); err != nil {
 		return err

@@ -22,12 +22,12 @@ import (
 
 // Options of a testbed.
 type Options struct {
-	Mode testbed.Mode // Cost when empty
-	// AllowHostSettings lets variants change settings that are global to
+	Mode testbed.Mode // "" means Cost
+	// AllowHostSettings allows variants to change settings that are global to
 	// the kernel; they are journalled and restored.
 	AllowHostSettings bool
-	// Helper is the command that is run in a jail to open a port there
-	// (Serve), with the Order and the socket's number left to it.
+	// Helper is the command that opens a port inside a jail (Serve); the
+	// Order and the socket's number are appended.
 	Helper []string
 }
 
@@ -35,26 +35,26 @@ type Options struct {
 type Bed struct {
 	options Options
 	life    *os.File // nothing is written to it; when it closes, all holders end
-	held    *os.File // its other end, which they read
-	gen     *jail    // the parent of all others; lives as long as the bed
+	held    *os.File // the other end of life, which holders read
+	gen     *jail    // parent of all other jails; lives as long as the bed
 	sink    *jail
 	dut     *armJail          // rebuilt by every Reset
-	journal *knob.HostSysctls // nil: none may be changed
+	journal *knob.HostSysctls // nil: host settings may not be changed
 	arms    []*armJail
-	raised  int // DUTs so far
+	raised  int // number of DUTs so far
 }
 
 var _ testbed.Multi = (*Bed)(nil)
 
-// mover is the kernel's thread that takes frames from one end of an epair to
-// the other's network stack: all that a DUT does, it does (if_epair.c), unless
-// net.isr.dispatch has it queue them for netisr(9).
+// mover is the kernel thread that passes frames from one end of an epair to
+// the network stack of the other: it does all of a DUT's work (if_epair.c),
+// unless net.isr.dispatch makes it queue them for netisr(9).
 const mover = "epair_task"
 
-// moving are the threads whose time is the DUTs' and the receiver's.
+// moving are the threads that do the work of the DUTs and the receiver.
 var moving = []string{mover, cputime.NetISR}
 
-// beds counts this process's labs.
+// beds counts the labs of this process.
 var beds atomic.Int32
 
 // Up builds a testbed. It first removes what dead labs left behind.
@@ -86,10 +86,10 @@ func Up(ctx context.Context, o Options) (*Bed, error) {
 	return b, nil
 }
 
-// childrenMost is how many jails a lab may have: DUTs, hops, the receiver.
+// childrenMost is the largest number of jails in a lab: DUTs, hops, the receiver.
 const childrenMost = 64
 
-// build makes the jails that outlive resets, and the bypass.
+// build creates the jails that outlive resets, and the bypass.
 func (b *Bed) build(ctx context.Context, name string) error {
 	var err error
 	if b.held, b.life, err = os.Pipe(); err != nil {
@@ -109,7 +109,7 @@ func (b *Bed) build(ctx context.Context, name string) error {
 	return b.bypass(ctx, genBypass, sinkBypass)
 }
 
-// jailed makes a jail that ends with this process.
+// jailed creates a jail that ends with this process.
 func (b *Bed) jailed(name string, children int) (*jail, error) {
 	j, err := create(name, children)
 	if err != nil {
@@ -121,9 +121,9 @@ func (b *Bed) jailed(name string, children int) (*jail, error) {
 	return j, nil
 }
 
-// wire joins device a in one jail to b in another by an epair. The pair is born
-// in the generator's jail, whose children the others are: no network stack
-// outside of the lab ever sees it. A jail that is nil is the generator's.
+// wire connects device a in one jail to b in another by an epair. The pair is
+// created in the generator's jail, the parent of the others, so that no network
+// stack outside the lab ever sees it. A nil jail is the generator's.
 func (b *Bed) wire(ctx context.Context, a end, in *jail, z end, to *jail) error {
 	id := func(j *jail) string {
 		if j == nil {
@@ -138,7 +138,7 @@ func (b *Bed) wire(ctx context.Context, a end, in *jail, z end, to *jail) error 
 	return nil
 }
 
-// bypass wires generator and receiver to each other.
+// bypass connects generator and receiver directly.
 func (b *Bed) bypass(ctx context.Context, from, to end) error {
 	if err := b.wire(ctx, from, nil, to, b.sink); err != nil {
 		return err
@@ -151,15 +151,15 @@ func (b *Bed) hush(ctx context.Context, from, to end) error {
 	return errors.Join(b.gen.all(ctx, quiet(from)), b.sink.all(ctx, quiet(to)))
 }
 
-// Describe says what the numbers of this testbed are.
+// Describe says what the numbers of this testbed represent.
 func (b *Bed) Describe() testbed.Description {
 	return testbed.Description{Kind: testbed.KindJails, Label: Label, Mode: b.options.Mode, Privileged: true,
 		CPUs: b.cpus(), Notes: b.notes()}
 }
 
-// cpus: the generator has the first CPU to itself as far as the scheduler
-// lets it; the kernel's thread goes where it likes, which is not there while
-// another CPU is free. Pinning it would touch every epair of the machine.
+// cpus returns the placement: the generator has the first CPU to itself, as far
+// as the scheduler allows. The kernel thread is not pinned; it avoids that CPU
+// while another is free. Pinning it would affect every epair on the machine.
 func (b *Bed) cpus() testbed.CPUs { return testbed.CPUs{Generator: 0, DUT: -1, Receiver: -1} }
 
 func (b *Bed) notes() []string {
@@ -171,11 +171,11 @@ func (b *Bed) notes() []string {
 	return []string{how, "one thread serves all epairs of the machine: other jails' traffic is in its time"}
 }
 
-// DUT is the one that Reset made. Frames that found the queue before it full are the
-// generator's loss and show as sent minus received.
+// DUT returns the DUT that Reset made. Frames that found a full queue before it are
+// the generator's loss, and show as sent minus received.
 func (b *Bed) DUT() testbed.Arm { return b.dut.describe(b, testbed.Applied{}, nil) }
 
-// Bypass is the wire from generator to receiver without a DUT.
+// Bypass returns the wire from generator to receiver without a DUT.
 func (b *Bed) Bypass() (generator, receiver port.Port, err error) {
 	return portOn(genBypass, end{}, sinkBypass), portOn(sinkBypass, end{}, genBypass), nil
 }
@@ -186,8 +186,8 @@ func portOn(own, as, peer end) port.Port {
 	return port.Port{In: port.Here, Device: own.Device, MAC: own.MAC, Peer: peer.MAC, IPv4: as.IPv4, IPv6: as.IPv6}
 }
 
-// Reset tears the DUT down and builds a new one, then applies settings. It leaves the DUT
-// as new where a setting cannot be had.
+// Reset replaces the DUT by a new one, then applies settings. If a setting is
+// unavailable, it leaves the DUT as new.
 func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Applied, error) {
 	a, err := b.renew(ctx, settings)
 	var un *testbed.ErrUnavailable
@@ -198,7 +198,7 @@ func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Ap
 	return a, err
 }
 
-// renew replaces the DUT's jails and the wires to them.
+// renew replaces the DUT's jails and their wires.
 func (b *Bed) renew(ctx context.Context, settings []setting.Setting) (testbed.Applied, error) {
 	if err := b.clear(); err != nil {
 		return testbed.Applied{}, err
@@ -207,14 +207,14 @@ func (b *Bed) renew(ctx context.Context, settings []setting.Setting) (testbed.Ap
 	return b.raise(ctx, b.dut, testbed.Settings{Settings: settings}, b.journal)
 }
 
-// Settle waits until the thread that moves the frames has slept for 20 ms.
+// Settle waits until the thread that moves the frames has been idle for 20 ms.
 func (b *Bed) Settle(ctx context.Context) error { return wait.Still(ctx, Spent) }
 
-// Spent is the CPU time that the DUTs and the receiver have taken, once they
-// rest.
+// Spent returns the CPU time that the DUTs and the receiver have used, once
+// they are idle.
 func Spent() (time.Duration, error) { return cputime.Spent(moving...) }
 
-// thread is the kernel's that does the DUT's work in mode overload, else 0.
+// thread returns the kernel thread that does the DUT's work in mode overload, else 0.
 func (b *Bed) thread() int {
 	if b.options.Mode != testbed.Overload {
 		return 0

@@ -17,8 +17,8 @@ import (
 // helperSocket is the descriptor of a helper's socket.
 const helperSocket = 3
 
-// Door opens a port's descriptors: a helper is run in the port's jail, opens
-// them there and hands them out.
+// Door opens a port's descriptors: a helper process in the port's jail opens
+// them and passes them out.
 func (b *Bed) Door(o wire.Order) (wire.Opened, error) {
 	in := b.gen
 	if receives(end{Device: o.Device}) {
@@ -30,7 +30,7 @@ func (b *Bed) Door(o wire.Order) (wire.Opened, error) {
 	return b.opened(in, o)
 }
 
-// routeSocket is the Order for a routing socket, which Serve opens itself.
+// routeSocket is the kind of an Order for a routing socket, which Serve itself opens.
 const routeSocket = "route"
 
 // routeSocket opens a routing socket of a jail's network stack.
@@ -39,7 +39,7 @@ func (b *Bed) routeSocket(in *jail) (*os.File, error) {
 	return got.File, err
 }
 
-// opened has a helper in a jail open what an Order says.
+// opened lets a helper in a jail execute an Order.
 func (b *Bed) opened(in *jail, o wire.Order) (wire.Opened, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -69,8 +69,8 @@ func (b *Bed) opened(in *jail, o wire.Order) (wire.Opened, error) {
 	return got, err
 }
 
-// Serve is a helper's work: it opens what an Order says by means of open, and
-// hands it out.
+// Serve is the helper: it executes an Order with open, and passes the
+// descriptor out.
 func Serve(order string, open wire.Door) error {
 	var o wire.Order
 	if err := json.Unmarshal([]byte(order), &o); err != nil {

@@ -18,21 +18,21 @@ import (
 	"linerate/internal/knob"
 )
 
-// The flags of jail_set(2) and jail_get(2), sys/jail.h.
+// Flags of jail_set(2) and jail_get(2), sys/jail.h.
 const (
 	jailCreate = 1
 	jailUpdate = 2
-	jailSysNew = 1 // of the parameter vnet: a new network stack
+	jailSysNew = 1 // for the parameter vnet: a new network stack
 )
 
-// jail is a vnet jail with the machine's own files.
+// jail is a vnet jail that shares the machine's files.
 type jail struct {
 	id     int
 	name   string
-	holder *exec.Cmd // keeps it in being; nil: it persists
+	holder *exec.Cmd // keeps it alive; nil: it is persistent
 }
 
-// parameter is one of jail_set(2); a nil value is a flag's.
+// parameter is a parameter of jail_set(2); nil for flags without a value.
 type parameter struct {
 	name  string
 	value []byte
@@ -42,8 +42,8 @@ func text(s string) []byte { return append([]byte(s), 0) }
 
 func number(n int32) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(n)) }
 
-// jailCall calls jail_set(2) or jail_get(2); the buffers of values that are
-// asked for are written to.
+// jailCall calls jail_set(2) or jail_get(2); the latter writes the values to
+// the parameters' buffers.
 func jailCall(call uintptr, flags int, parameters ...parameter) (int, error) {
 	message := make([]byte, 256)
 	parameters = append(parameters, parameter{"errmsg", message})
@@ -70,7 +70,7 @@ func jailCall(call uintptr, flags int, parameters ...parameter) (int, error) {
 	return 0, errno
 }
 
-// create makes a jail that persists until it is held or removed.
+// create creates a jail that persists until it is held or removed.
 func create(name string, children int) (*jail, error) {
 	id, err := jailCall(unix.SYS_JAIL_SET, jailCreate,
 		parameter{"name", text(name)}, parameter{"path", text("/")},
@@ -83,7 +83,7 @@ func create(name string, children int) (*jail, error) {
 	return &jail{id: id, name: name}, nil
 }
 
-// notJailed adds what helps against the usual reasons.
+// notJailed adds advice for the usual reasons.
 func notJailed(err error) error {
 	switch {
 	case errors.Is(err, unix.EPERM):
@@ -94,7 +94,7 @@ func notJailed(err error) error {
 	return err
 }
 
-// hold keeps the jail in being as long as this process lives, and no longer.
+// hold keeps the jail alive as long as this process lives, and no longer.
 func (j *jail) hold(life *os.File) error {
 	c := exec.Command("/bin/cat")
 	c.Stdin = life
@@ -110,14 +110,14 @@ func (j *jail) hold(life *os.File) error {
 	return nil
 }
 
-// remove ends the jail, with all its processes and children.
+// remove removes the jail, with all its processes and children.
 func (j *jail) remove() error {
 	if j == nil {
 		return nil
 	}
 	_, _, errno := unix.Syscall(unix.SYS_JAIL_REMOVE, uintptr(j.id), 0, 0)
 	if j.holder != nil {
-		_ = j.holder.Wait() // killed
+		_ = j.holder.Wait() // it has been killed
 	}
 	if errno != 0 && errno != unix.EINVAL && errno != unix.ENOENT {
 		return fmt.Errorf("remove jail %s: %w", j.name, errno)
@@ -125,15 +125,15 @@ func (j *jail) remove() error {
 	return nil
 }
 
-// answerMost bounds what a tool may say.
+// answerMost bounds the output of a tool.
 const answerMost = 1 << 20
 
-// run runs one of the base system's tools in the jail and returns what it says.
+// run runs a tool of the base system in the jail and returns its output.
 func (j *jail) run(ctx context.Context, argv ...string) (string, error) {
 	return j.feed(ctx, "", argv...)
 }
 
-// feed is run with something to read.
+// feed is run with an input.
 func (j *jail) feed(ctx context.Context, input string, argv ...string) (string, error) {
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.SysProcAttr = &syscall.SysProcAttr{Jail: j.id, Setpgid: true}
@@ -152,7 +152,7 @@ func (j *jail) feed(ctx context.Context, input string, argv ...string) (string, 
 	return out.String(), nil
 }
 
-// limited keeps the beginning of what is written to it.
+// limited keeps the beginning of its input.
 type limited struct{ strings.Builder }
 
 func (l *limited) Write(b []byte) (int, error) {
@@ -162,8 +162,8 @@ func (l *limited) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// all runs several tools, one after the other, in one shell; IPv6's may fail,
-// on a kernel without it, and those behind a dash.
+// all runs several tools in sequence, in one shell; IPv6 commands may fail,
+// on a kernel without it, as may those marked by a dash.
 func (j *jail) all(ctx context.Context, commands [][]string) error {
 	if j == nil || len(commands) == 0 {
 		return nil
@@ -172,7 +172,7 @@ func (j *jail) all(ctx context.Context, commands [][]string) error {
 	return err
 }
 
-// jails lists the jails of this machine, children included, by name.
+// jails lists the jails on this machine by name, including children.
 func jails() (map[string]int, error) {
 	found := map[string]int{}
 	for last := int32(0); ; {
@@ -190,8 +190,8 @@ func jails() (map[string]int, error) {
 	}
 }
 
-// Sweep removes what dead owners left: host settings that were not put back,
-// and jails, where a process ended between making one and holding it.
+// Sweep removes what dead owners left: host settings that were not restored,
+// and jails whose owner ended between creating and holding them.
 func Sweep() error { return errors.Join(knob.RestoreDead(stateDir), sweepJails()) }
 
 func sweepJails() error {

@@ -1,16 +1,16 @@
 // Package jailbed is the testbed on one FreeBSD machine: a generator, a DUT and
-// a receiver in three vnet jails, joined by epair(4). Real packets pass the
-// real kernel, but an epair is not a NIC: every number from here says so.
+// a receiver in three vnet jails, connected by epair(4). Real packets pass the
+// real kernel, but an epair is not a NIC, as every number states.
 //
 // A process enters a jail as a whole and for good (jail_attach(2)), so this one
-// stays outside. It makes the jails, runs the base system's tools in them, and
-// has a helper inside open the bpf(4) descriptor of a port, which
-// is handed out over a socket (wire.Door): like a packet socket on Linux, a
-// descriptor keeps the network stack it was opened in.
+// stays outside. It creates the jails, runs the base system's tools in them,
+// and has a helper inside open the bpf(4) descriptor of a port and pass it out
+// over a socket (wire.Door): like a packet socket on Linux, a descriptor stays
+// in the network stack in which it was opened.
 //
-// The generator's jail is the parent of all others. No jail persists: each is
-// held by a cat(1) that reads from this process, so that the kernel removes
-// them all when it ends, however it ends.
+// The generator's jail is the parent of all others. No jail is persistent:
+// each is held by a cat(1) that reads from this process, so that the kernel
+// removes them all when it ends, however it ends.
 package jailbed
 
 import (
@@ -27,7 +27,7 @@ import (
 // Label is printed with every number from jails.
 const Label = "epair, not a NIC"
 
-// prefix begins the name of every jail of ours.
+// prefix begins the name of every jail of linerate.
 const prefix = "linerate-"
 
 // end is one device of a wire.
@@ -40,21 +40,21 @@ var (
 	genBypass, sinkBypass = testbed.BypassFrom, testbed.BypassTo
 )
 
-// hopEnds are the two ends of the i-th wire between routers.
+// hopEnds returns the two ends of the i-th wire between routers.
 func hopEnds(i int) (up, down end) { return testbed.HopEnds(i, "next0", "previous0") }
 
-// receives tells the ends in the receiver's jail: frames end there.
+// receives reports whether an end is in the receiver's jail, where frames end.
 func receives(e end) bool { return strings.HasPrefix(e.Device, "sink") }
 
-// arm names the ends of the n-th arm's wires outside its DUT.
+// arm returns an end's name for the n-th arm, outside its DUT.
 func arm(e end, n int) end {
 	e.Device = fmt.Sprintf("%s-%d", e.Device, n)
 	return e
 }
 
-// quiet brings up an end that only engines use: it has no addresses. What
-// arrives at a receiving one is seen by bpf(4) and goes no further (ifconfig(8),
-// monitor); such an end cannot send.
+// quiet returns the commands that bring up an end which only engines use: it has
+// no addresses. At a receiving end, bpf(4) sees the frames and they go no
+// further (ifconfig(8), monitor); such an end cannot send.
 func quiet(e end) [][]string {
 	up := []string{"/sbin/ifconfig", e.Device, "up"}
 	if receives(e) {
@@ -63,7 +63,7 @@ func quiet(e end) [][]string {
 	return [][]string{{"/sbin/ifconfig", e.Device, "ether", e.MAC.String()}, up}
 }
 
-// addressed is an end that a network stack uses.
+// addressed returns the commands that bring up an end which a network stack uses.
 func addressed(e end) [][]string {
 	return [][]string{
 		{"/sbin/ifconfig", e.Device, "ether", e.MAC.String()},
@@ -72,7 +72,7 @@ func addressed(e end) [][]string {
 	}
 }
 
-// neighbour writes down who is at the other end of a wire.
+// neighbour returns the commands that add static entries for the other end of a wire.
 func neighbour(peer end) [][]string {
 	return [][]string{
 		{"/usr/sbin/arp", "-s", peer.IPv4.Addr().String(), peer.MAC.String()},
@@ -80,9 +80,9 @@ func neighbour(peer end) [][]string {
 	}
 }
 
-// behind routes the whole network of a neighbour to it: thousands of
-// destinations then need one neighbour. Two halves win over the connected
-// route by their length.
+// behind routes the whole network of a neighbour via it, so that thousands of
+// destinations need only one neighbour entry. Two half-size routes take
+// precedence over the connected route by their length.
 func behind(peer end) (all [][]string) {
 	for _, p := range []netip.Prefix{peer.IPv4, peer.IPv6} {
 		for _, half := range testbed.Halves(p) {
@@ -100,8 +100,8 @@ func routeAdd(to netip.Prefix, via netip.Addr) []string {
 	return []string{"/sbin/route", "-q", "-n", "add", family, "-net", to.String(), via.String()}
 }
 
-// router are the sysctls of a DUT: it forwards, and sends nothing
-// unasked. A kernel without IPv6 or ipfw lacks some.
+// router lists the sysctls of a DUT: it forwards, and sends nothing
+// unsolicited. A kernel without IPv6 or ipfw lacks some.
 var router = []struct{ name, value string }{
 	{"net.inet.ip.forwarding", "1"},
 	{"net.inet.ip.redirect", "0"},
@@ -113,17 +113,17 @@ var router = []struct{ name, value string }{
 	{"net.inet6.ip6.fw.enable", "0"},
 }
 
-// quietFrom is where those of router begin that generator and receiver have
+// quietFrom is the index in router of the settings for generator and receiver
 // too: no duplicate address detection, no ipfw.
 const quietFrom = 4
 
-// owned is the name of the n-th lab of a process.
+// owned returns the name of the n-th lab of a process.
 func owned(pid, n int) string { return fmt.Sprintf("%s%d-%d", prefix, pid, n) }
 
 var ownedName = regexp.MustCompile(`^` + prefix + `([0-9]{1,9})-[0-9]{1,9}$`)
 
-// owner reads the owner from a jail's name; ok is false for one that is not
-// owned by a process.
+// owner parses the owner from a jail's name; ok is false if no process owns
+// it.
 func owner(name string) (pid int, ok bool) {
 	m := ownedName.FindStringSubmatch(name)
 	if m == nil {
@@ -133,10 +133,10 @@ func owner(name string) (pid int, ok bool) {
 	return pid, err == nil
 }
 
-// link is what netstat -i counts for a device.
+// link holds netstat -i's counters for a device.
 type link struct{ received, receiveDrops, sent, sendDrops uint64 }
 
-// readLinks reads netstat -inbd.
+// readLinks parses the output of netstat -inbd.
 func readLinks(text string) map[string]link {
 	links := map[string]link{}
 	var at map[string]int
@@ -149,7 +149,7 @@ func readLinks(text string) map[string]link {
 		if len(f) < 4 || at == nil || !strings.HasPrefix(f[2], "<Link#") {
 			continue
 		}
-		// A device without an address has one word less.
+		// A device without an address has one field less.
 		short := len(at) - len(f)
 		number := func(column string) uint64 {
 			i := at[column] - short
@@ -172,9 +172,9 @@ func columns(header []string) map[string]int {
 	return at
 }
 
-// runLines is what a shell in a jail does with the commands it reads, a line
-// each: it runs their words, which it does not look at, until one fails, and
-// names that one. One behind a dash may fail.
+// runLines is a shell script that runs commands read from standard input, one
+// per line and without expansion, until one fails, and reports that one.
+// Commands behind a dash may fail.
 const runLines = `set -f
 while read -r line; do
 	case $line in
@@ -184,8 +184,8 @@ while read -r line; do
 done
 exit 0`
 
-// newEpair makes a pair of which both ends are renamed, and moves those for
-// which a jail is named.
+// newEpair creates a pair, renames both ends, and moves those for which a
+// jail is given.
 const newEpair = `set -e
 made=$(/sbin/ifconfig epair create)
 pair=${made%a}
@@ -194,7 +194,7 @@ pair=${made%a}
 /sbin/ifconfig "${pair}b" name "$3" >/dev/null
 [ -z "$4" ] || /sbin/ifconfig "$3" vnet "$4"`
 
-// lines writes commands as runLines reads them; IPv6's may fail, on a kernel
+// lines formats commands for runLines; IPv6 commands may fail, on a kernel
 // without it.
 func lines(commands [][]string) string {
 	var b strings.Builder
@@ -207,11 +207,11 @@ func lines(commands [][]string) string {
 	return b.String()
 }
 
-// gone ends a wire by one of its ends, which may be gone already.
+// gone removes a wire by one of its ends, which may be gone already.
 func gone(device string) []string { return []string{"-", "/sbin/ifconfig", device, "destroy"} }
 
-// sysctls is one command for all variables of a DUT; unknown ones are passed
-// over.
+// sysctls returns one command for all variables of a DUT; it ignores unknown
+// ones.
 func sysctls(from int) []string {
 	argv := []string{"/sbin/sysctl", "-i", "-q"}
 	for _, s := range router[from:] {

@@ -1,5 +1,5 @@
 package jailbed
 
 // stateDir is where labs that may change host settings keep their journals: a
-// boot empties it, and puts back what they changed.
+// boot clears it, and undoes the changes too.
 var stateDir = "/var/run/linerate"

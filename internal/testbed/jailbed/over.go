@@ -8,12 +8,12 @@ import (
 	"linerate/internal/testbed"
 )
 
-// overlay is a kind of interface that lies over a wire between two routers.
+// overlay is a kind of interface on top of a wire between two routers.
 type overlay struct {
-	module string // of the kernel
-	// wired: it has neighbours and an Ethernet address.
+	module string // kernel module
+	// wired is set if it has neighbours and an Ethernet address.
 	wired bool
-	// create is the argument of ifconfig(8), given the wire's device and ends.
+	// create returns the arguments for ifconfig(8), given the wire's device and ends.
 	create func(device string, own, peer netip.Addr) []string
 }
 
@@ -23,7 +23,7 @@ func tunnel(kind string) func(string, netip.Addr, netip.Addr) []string {
 	}
 }
 
-// overlays are what FreeBSD can lay over a wire with ifconfig(8) alone.
+// overlays are the overlays that FreeBSD supports with ifconfig(8) alone.
 var overlays = map[string]overlay{
 	"vlan": {"if_vlan", true, func(device string, _, _ netip.Addr) []string {
 		return []string{"vlan", "create", "vlan", "100", "vlandev", device}
@@ -32,8 +32,8 @@ var overlays = map[string]overlay{
 	"gre":  {"if_gre", false, tunnel("gre")},
 }
 
-// pathOf takes the path out of a DUT's settings. One that this kernel cannot
-// make is a *testbed.ErrUnavailable, and the path a plain one.
+// pathOf extracts the path from a DUT's settings. If this kernel does not support
+// it, the error is a *testbed.ErrUnavailable, and the path a plain one.
 func pathOf(settings []setting.Setting, loaded func(module string) bool) (testbed.HopPath, []setting.Setting, error) {
 	p, rest, err := testbed.PathOf(settings)
 	if why := lacking(p.Over, loaded); why != "" {
@@ -42,7 +42,7 @@ func pathOf(settings []setting.Setting, loaded func(module string) bool) (testbe
 	return p, rest, err
 }
 
-// lacking is why nothing of a kind can lie over wires here; "": it can.
+// lacking returns why a kind of overlay is unavailable here; "" if it is available.
 func lacking(kind string, loaded func(module string) bool) string {
 	if kind == "" {
 		return ""
@@ -76,10 +76,10 @@ func (o overlay) lay(own, peer end) (commands [][]string, beyondPeer end) {
 		[]string{"/sbin/ifconfig", device, "inet6", over.IPv6.Addr().String(), far.IPv6.Addr().String(), "prefixlen", "128", "no_dad"}), far
 }
 
-// wireMTU leaves room for headers around a packet of 1500 bytes.
+// wireMTU leaves room for headers around a 1500-byte packet.
 const wireMTU = 2000
 
-// across is what one router needs to reach the network that is beyond the next.
+// across returns the commands that a router needs to reach the network beyond the next one.
 func across(own, peer, far end, over string) [][]string {
 	commands := append(addressed(own), neighbour(peer)...)
 	if o, ok := overlays[over]; ok {

@@ -12,7 +12,7 @@ import (
 	"linerate/internal/setting"
 )
 
-// Needed says in the user's words why no lab can be made here; nil: one can.
+// Needed returns why no lab can be created here, for the user; nil if one can.
 func Needed() error {
 	if os.Geteuid() != 0 {
 		return hint.With(errors.New("no right to make jails"), "run as root")
@@ -39,8 +39,8 @@ func loaded(module string) bool {
 	return errno == 0
 }
 
-// Lacks is why this kernel's jails cannot have a setting, as far as it can be
-// told without trying; "": it can be tried.
+// Lacks returns why this kernel's jails do not support a setting, as far as
+// is known without trying; "" if it can be tried.
 func Lacks(s setting.Setting) string {
 	if s.Mechanism == setting.Hops {
 		return lacking(s.Name, loaded)

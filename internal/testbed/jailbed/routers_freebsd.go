@@ -14,8 +14,8 @@ type routers struct{ jails []*jail }
 func (r *routers) first() *jail { return r.jails[0] }
 func (r *routers) last() *jail  { return r.jails[len(r.jails)-1] }
 
-// route makes a DUT between two ends of generator and receiver. What was built
-// when it fails is returned with the error.
+// route creates a DUT between an end of the generator and one of the receiver.
+// On an error it also returns what was built.
 func (b *Bed) route(ctx context.Context, from, to end, p testbed.HopPath) (*routers, error) {
 	b.raised++
 	r := &routers{}
@@ -48,7 +48,7 @@ func (b *Bed) route(ctx context.Context, from, to end, p testbed.HopPath) (*rout
 	return r, errors.Join(r.first().all(ctx, introduce(ingress, genPort)), r.last().all(ctx, introduce(egress, sinkPort)))
 }
 
-// router makes a jail that forwards.
+// router creates a jail that forwards.
 func (b *Bed) router(name string) (*jail, error) {
 	j, err := b.jailed(name, 0)
 	if err != nil {
@@ -58,12 +58,12 @@ func (b *Bed) router(name string) (*jail, error) {
 	return j, err
 }
 
-// introduce gives an end its addresses, its neighbour and the routes behind it.
+// introduce returns the commands that give an end its addresses, its neighbour and the routes behind it.
 func introduce(own, peer end) [][]string {
 	return append(append(addressed(own), neighbour(peer)...), behind(peer)...)
 }
 
-// join wires a router to the next and routes the two outer networks over it.
+// join connects a router to the next and routes the two outer networks through the wire.
 func (b *Bed) join(ctx context.Context, before, next *jail, i int, over string) error {
 	up, down := hopEnds(i)
 	if err := b.wire(ctx, up, before, down, next); err != nil {
@@ -72,7 +72,7 @@ func (b *Bed) join(ctx context.Context, before, next *jail, i int, over string) 
 	return errors.Join(before.all(ctx, across(up, down, sinkPort, over)), next.all(ctx, across(down, up, genPort, over)))
 }
 
-// counters of a DUT: what came in at its first jail, and what left at its last.
+// counters returns what came in at the DUT's first jail, and what left at its last.
 func (r *routers) counters() (testbed.Counters, error) {
 	in, err := r.first().links()
 	if err != nil {
@@ -96,8 +96,8 @@ func (j *jail) links() (map[string]link, error) {
 	return readLinks(said), nil
 }
 
-// remove takes the jails down. What joins them goes first, like those to the
-// outside: nothing may be left in a network stack when it ends.
+// remove removes the jails. The wires between them are removed first, like
+// those to the outside: nothing may be left in a network stack when it ends.
 func (b *Bed) remove(r *routers) error {
 	var err error
 	for i := range max(0, len(r.jails)-1) {

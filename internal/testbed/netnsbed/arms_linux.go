@@ -19,17 +19,17 @@ import (
 
 var _ testbed.Multi = (*Bed)(nil)
 
-// arm is a DUT, or one of several. All have the same devices and addresses within;
-// of several the ends in the generator's and the receiver's namespace differ by
-// name, and have no addresses: nothing there is routed.
+// arm is a DUT, or one of several. Inside, all have the same devices and
+// addresses; with several, their ends in the generator's and receiver's namespaces
+// differ by name, and have no addresses, since nothing is routed there.
 type arm struct {
-	dut       routers // none: a bypass
-	thread    int     // of its ingress, in mode overload
+	dut       routers // empty for a bypass
+	thread    int     // thread of its ingress, in mode overload
 	gen, sink end
 }
 
-// newArm names the ends of the n-th arm. They face the DUT with the addresses
-// that its neighbours have in a bed of one.
+// newArm names the ends of the n-th arm. To the DUT they look like the
+// neighbours in a bed with one DUT.
 func newArm(n int) *arm {
 	a := single()
 	a.gen.Device, a.sink.Device = fmt.Sprintf("gen0-%d", n), fmt.Sprintf("sink0-%d", n)
@@ -37,7 +37,7 @@ func newArm(n int) *arm {
 	return a
 }
 
-// single is the arm of a bed of one.
+// single returns the arm of a bed with one DUT.
 func single() *arm {
 	a := &arm{gen: genPort, sink: sinkPort}
 	a.gen.Group, a.sink.Group = armGroup, armGroup
@@ -56,7 +56,7 @@ func (b *Bed) Raise(ctx context.Context, wanted []testbed.Settings) ([]testbed.A
 		}
 		b.raised++
 		a := newArm(b.raised)
-		applied, err := b.raise(ctx, a, w, nil) // a host's would be every other arm's too
+		applied, err := b.raise(ctx, a, w, nil) // nil, because host settings would affect all arms
 		var un *testbed.ErrUnavailable
 		if err != nil && !errors.As(err, &un) {
 			return nil, fmt.Errorf("set up %s: %w", w.Name, err)
@@ -66,7 +66,7 @@ func (b *Bed) Raise(ctx context.Context, wanted []testbed.Settings) ([]testbed.A
 	return out, nil
 }
 
-// raise builds one arm and sets it. host takes what is global to the kernel; it may be nil.
+// raise builds one arm and sets it. host applies settings global to the kernel; it may be nil.
 func (b *Bed) raise(ctx context.Context, a *arm, w testbed.Settings, host *knob.HostSysctls) (applied testbed.Applied, err error) {
 	b.arms = append(b.arms, a)
 	p, rest, err := testbed.PathOf(w.Settings)
@@ -90,12 +90,12 @@ func (b *Bed) raise(ctx context.Context, a *arm, w testbed.Settings, host *knob.
 	return applied, err
 }
 
-// Global switches the host's settings, journalled as ever.
+// Global switches the host's settings, with the journal.
 func (b *Bed) Global(_ context.Context, settings []setting.Setting) error {
 	return b.host.Switch(settings)
 }
 
-// build wires a fresh DUT between the two outer namespaces, or these to each
+// build connects a new DUT to the two outer namespaces, or these to each
 // other.
 func (a *arm) build(b *Bed, bypass bool, p testbed.HopPath) (err error) {
 	if bypass {
@@ -111,8 +111,8 @@ func (a *arm) build(b *Bed, bypass bool, p testbed.HopPath) (err error) {
 		b.sink.do(func() error { return introduceHost(sinkPort, egress, genPort) }))
 }
 
-// describe is the arm for what measures it. Its ports have the addresses
-// that the DUT believes to be there.
+// describe returns the arm for measurements. Its ports have the addresses
+// that the DUT expects.
 func (a *arm) describe(b *Bed, applied testbed.Applied, unavailable error) testbed.Arm {
 	out := testbed.Arm{Applied: applied, Thread: a.thread, Unavailable: unavailable,
 		Way: testbed.Way{Generator: portOn(b.gen, a.gen, ingress), Receiver: portOn(b.sink, a.sink, egress)}}
@@ -127,7 +127,7 @@ func (a *arm) describe(b *Bed, applied testbed.Applied, unavailable error) testb
 	return out
 }
 
-// clear takes every DUT down and restores the host's settings.
+// clear removes every DUT and restores the host's settings.
 func (b *Bed) clear() error {
 	if err := b.host.Restore(); err != nil {
 		return err
@@ -135,9 +135,9 @@ func (b *Bed) clear() error {
 	return b.raze()
 }
 
-// raze ends all arms. Their wires go in one stroke a side, for the kernel waits
-// for all CPUs after each. Connections are flushed first: a namespace that ends with
-// a million of them keeps a kernel thread busy into the next trial.
+// raze removes all arms. All wires of a side are deleted with one request, because the
+// kernel waits for all CPUs after each. Connections are flushed first: a namespace that
+// ends with a million of them keeps a kernel thread busy into the next trial.
 func (b *Bed) raze() error {
 	if len(b.arms) == 0 {
 		return nil
@@ -162,7 +162,7 @@ const armGroup = 0x11a7e
 func deleteGroup() error {
 	links, err := netlink.LinkList()
 	if err != nil || !slices.ContainsFunc(links, func(l netlink.Link) bool { return l.Attrs().Group == armGroup }) {
-		return err // the kernel calls an empty group an error
+		return err // the kernel returns an error for an empty group
 	}
 	req := nl.NewNetlinkRequest(unix.RTM_DELLINK, unix.NLM_F_ACK)
 	req.AddData(nl.NewIfInfomsg(unix.AF_UNSPEC))

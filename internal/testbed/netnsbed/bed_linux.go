@@ -1,7 +1,7 @@
 // Package netnsbed is the testbed on one Linux machine: a generator, a DUT
-// and a receiver in three network namespaces, joined by veth pairs. Real
-// packets pass the real kernel, but a veth is not a NIC: every number from
-// here says so.
+// and a receiver in three network namespaces, connected by veth pairs. Real
+// packets pass the real kernel, but a veth is not a NIC, as every number
+// states.
 package netnsbed
 
 import (
@@ -28,11 +28,11 @@ const Label = "veth, not a NIC"
 
 // Options of a testbed.
 type Options struct {
-	Mode testbed.Mode // Cost when empty
-	// AllowHostSettings lets variants change settings that are global to
+	Mode testbed.Mode // "" means Cost
+	// AllowHostSettings allows variants to change settings that are global to
 	// the kernel; they are journalled and restored.
 	AllowHostSettings bool
-	// CPUs chooses who runs where; nil lets the testbed choose.
+	// CPUs assigns the CPUs; nil lets the testbed choose.
 	CPUs *testbed.CPUs
 }
 
@@ -44,17 +44,17 @@ type Bed struct {
 	host       *knob.HostSysctls
 	gen, sink  *namespace // live as long as the bed
 	arms       []*arm     // rebuilt by every Reset or Raise
-	dut        *arm       // the one that Reset made
-	raised     int        // arms so far
+	dut        *arm       // made by the last Reset
+	raised     int        // number of arms so far
 	privileged bool
-	precedes   bool // over other programs
-	bothWays   bool // DUTs made from now on take traffic at their egress too
+	precedes   bool // takes precedence over other programs
+	bothWays   bool // later DUTs accept traffic at their egress too
 }
 
 var _ testbed.Duplex = (*Bed)(nil)
 
-// Up builds a testbed of unnamed namespaces: the kernel removes them with the
-// process, however it ends. It first removes what dead labs left behind.
+// Up builds a testbed of anonymous namespaces, which the kernel removes with
+// the process, however it ends. It first removes what dead labs left behind.
 func Up(ctx context.Context, o Options) (*Bed, error) {
 	if err := canNest(); err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func Up(ctx context.Context, o Options) (*Bed, error) {
 	return b, nil
 }
 
-// build makes the namespaces that outlive resets, and the bypass.
+// build creates the namespaces that outlive resets, and the bypass.
 func (b *Bed) build() (err error) {
 	if b.gen, err = newNamespace(); err != nil {
 		return err
@@ -97,18 +97,18 @@ func (b *Bed) build() (err error) {
 	return wire(b.gen, genBypass, b.sink, sinkBypass)
 }
 
-// Describe says what the numbers of this testbed are.
+// Describe says what the numbers of this testbed represent.
 func (b *Bed) Describe() testbed.Description {
 	return testbed.Description{Kind: testbed.KindNetns, Label: Label, Mode: b.mode, Privileged: b.privileged,
 		CPUs: b.cpus, Notes: b.notes}
 }
 
-// DUT is the one that Reset made. Dropped counts what its devices
-// and stack dropped; frames lost on the wire to it (a full veth ring) are the
-// generator's loss and show as sent minus received.
+// DUT returns the DUT that Reset made. Dropped counts what its devices and
+// stack dropped; frames lost on the wire to it (a full veth ring) are the
+// generator's loss, and show as sent minus received.
 func (b *Bed) DUT() testbed.Arm { return b.dut.describe(b, testbed.Applied{}, nil) }
 
-// Bypass is the wire from generator to receiver without a DUT.
+// Bypass returns the wire from generator to receiver without a DUT.
 func (b *Bed) Bypass() (generator, receiver port.Port, err error) {
 	return portOn(b.gen, genBypass, sinkBypass), portOn(b.sink, sinkBypass, genBypass), nil
 }
@@ -119,8 +119,8 @@ func portOn(ns *namespace, own, peer end) port.Port {
 
 func clone(m net.HardwareAddr) net.HardwareAddr { return append(net.HardwareAddr(nil), m...) }
 
-// Reset tears the DUT down and builds a new one, then applies settings. It leaves the DUT
-// as new where a setting cannot be had.
+// Reset replaces the DUT by a new one, then applies settings. If a setting is
+// unavailable, it leaves the DUT as new.
 func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Applied, error) {
 	a, err := b.renew(ctx, settings)
 	var un, again *testbed.ErrUnavailable
@@ -129,12 +129,12 @@ func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Ap
 	}
 	_, left := b.renew(ctx, nil)
 	if errors.As(left, &again) && *again == *un {
-		left = nil // no setting's fault: the mode itself cannot be had
+		left = nil // not a setting's fault: the mode itself is unavailable
 	}
 	return a, errors.Join(err, left)
 }
 
-// spare are the CPUs that the DUT can have: all but the generator's.
+// spare returns the CPUs available to the DUT: all but the generator's.
 func (b *Bed) spare() (cpus []int) {
 	for cpu := range runtime.NumCPU() {
 		if cpu != b.cpus.Generator {
@@ -144,7 +144,7 @@ func (b *Bed) spare() (cpus []int) {
 	return cpus
 }
 
-// renew replaces the DUT's namespace and the wires to it.
+// renew replaces the DUT's namespace and its wires.
 func (b *Bed) renew(ctx context.Context, settings []setting.Setting) (testbed.Applied, error) {
 	if err := b.clear(); err != nil {
 		return testbed.Applied{}, err
@@ -153,12 +153,12 @@ func (b *Bed) renew(ctx context.Context, settings []setting.Setting) (testbed.Ap
 	return b.raise(ctx, b.dut, testbed.Settings{Settings: settings}, b.host)
 }
 
-// Settle waits until the DUT's counters have stood still for 20 ms.
+// Settle waits until the DUT's counters have not changed for 20 ms.
 func (b *Bed) Settle(ctx context.Context) error { return wait.Still(ctx, b.DUT().Counters) }
 
-// BothWays lets traffic redirected into the egress's wire arrive (testbed.Duplex).
-// In mode cost one generator sends both directions in turn, frame by frame; an
-// overloaded DUT would need two, each on its own CPU.
+// BothWays lets frames redirected into the egress's wire arrive (testbed.Duplex).
+// In mode cost one generator sends both directions alternately; an overloaded DUT
+// would need two, each on its own CPU.
 func (b *Bed) BothWays(on bool) error {
 	if on && b.mode == testbed.Overload {
 		return &testbed.ErrUnavailable{Setting: "directions: both", Reason: "namespaces have one generator in mode overload: two on one CPU would take turns of milliseconds; mode cost and testbeds of machines have both directions"}
@@ -181,7 +181,7 @@ func (b *Bed) Close() error {
 	return err
 }
 
-// canNest says in the user's words why no namespace can be made.
+// canNest returns why no namespace can be created, for the user.
 func canNest() error {
 	err := onThread(func() error { return unix.Unshare(unix.CLONE_NEWNET) })
 	if errors.Is(err, unix.EPERM) {

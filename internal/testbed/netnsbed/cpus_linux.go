@@ -17,7 +17,7 @@ import (
 	"linerate/internal/testbed"
 )
 
-// place decides which CPU does what and writes down what is shared.
+// place assigns the CPUs and records which are shared.
 func (b *Bed) place(asked *testbed.CPUs) error {
 	allowed, err := cputime.Allowed()
 	if err != nil {
@@ -35,7 +35,7 @@ func (b *Bed) place(asked *testbed.CPUs) error {
 	return nil
 }
 
-// assign is place without the machine.
+// assign is the pure part of place.
 func assign(mode testbed.Mode, allowed []int, asked *testbed.CPUs) (testbed.CPUs, []string, error) {
 	last := allowed[len(allowed)-1]
 	if mode == testbed.Cost {
@@ -73,15 +73,15 @@ func (b *Bed) thread(dut *namespace) (pid int, err error) {
 	if pid, err = Thread(dut.do, ingress.Device, b.cpus.DUT); err != nil {
 		return 0, &testbed.ErrUnavailable{Setting: "mode overload", Reason: err.Error()}
 	}
-	// Softirqs, which the thread stands in for, precede all programs; where this is
-	// not permitted it takes its turn.
+	// Softirqs, which the thread replaces, take precedence over all programs; if
+	// this is not permitted the thread has normal priority.
 	_ = unix.Setpriority(unix.PRIO_PROCESS, pid, first)
 	return pid, nil
 }
 
 // Thread gives the receiving side of a device (its NAPI) a kernel thread, pinned to a
-// CPU, so that the device can be offered more than it takes. The new thread is this
-// device's; older ones belong to devices of the same name in other namespaces.
+// CPU, so that the device can be overloaded. The new thread belongs to this device;
+// older ones belong to devices of the same name in other namespaces.
 func Thread(in port.Place, device string, cpu int) (pid int, err error) {
 	before := napiThreads(device)
 	err = inSys(in, func() error {
@@ -105,7 +105,7 @@ func Thread(in port.Place, device string, cpu int) (pid int, err error) {
 	return 0, errors.New("the kernel made no NAPI thread for " + device)
 }
 
-// napiThreads lists the kernel threads of a device's NAPI instances
+// napiThreads lists the kernel threads of NAPI instances for a device name
 // (napi/DEVICE-ID) on the whole machine.
 func napiThreads(device string) map[int]string { return cputime.KernelThreads("napi/" + device + "-") }
 

@@ -16,7 +16,7 @@ import (
 	"linerate/internal/fact/linux"
 )
 
-// ownDrops are those of a DUT behind a device of the generator's namespace.
+// ownDrops returns the drops of a DUT behind a device in the generator's namespace.
 func ownDrops(gen *namespace, device string, dut routers) (drop.Counters, error) {
 	c := drop.Counters{}
 	err := gen.do(func() error {
@@ -37,7 +37,7 @@ func ownDrops(gen *namespace, device string, dut routers) (drop.Counters, error)
 	return c, nil
 }
 
-// dropRead is a kind of counter, and the namespace that has it.
+// dropRead is a kind of counter, with its namespace.
 type dropRead struct {
 	in *namespace
 	of func(drop.Counters) error
@@ -51,14 +51,14 @@ func dropReads(dut routers) []dropRead {
 	return reads
 }
 
-// file is a source of counters under a directory of /proc.
+// file is a source of counters below a directory in /proc.
 type file struct {
 	path string
 	add  func(text string)
 }
 
-// readFiles adds up the counters of files; a kernel that lacks one counts
-// nothing there.
+// readFiles sums up the counters in files; files that the kernel lacks are
+// skipped.
 func readFiles(c drop.Counters, f *fact.Facts, dir string, files []file) {
 	for _, file := range files {
 		if text, err := os.ReadFile(dir + file.path); err == nil {
@@ -77,8 +77,8 @@ func readFiles(c drop.Counters, f *fact.Facts, dir string, files []file) {
 	}
 }
 
-// machineDrops reads what the machine has once, and shows in the namespace that
-// it was booted with.
+// machineDrops reads counters that exist once per machine and appear in its
+// initial namespace.
 func machineDrops() drop.Counters {
 	var f fact.Facts
 	c := drop.Counters{}
@@ -91,8 +91,8 @@ func machineDrops() drop.Counters {
 	return c
 }
 
-// slabBytes reads what the kernel's own objects take, and those of connection
-// tracking's cache among them; the rest of a state is in caches of all sizes.
+// slabBytes reads the size of all slab caches, and of the cache of connection
+// tracking states; the rest of a state's memory is in caches of all sizes.
 func slabBytes(c drop.Counters) {
 	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
 		for line := range strings.Lines(string(text)) {
@@ -101,7 +101,7 @@ func slabBytes(c drop.Counters) {
 			}
 		}
 	}
-	if text, err := os.ReadFile("/proc/slabinfo"); err == nil { // root's
+	if text, err := os.ReadFile("/proc/slabinfo"); err == nil { // only root can read it
 		for line := range strings.Lines(string(text)) {
 			if w := strings.Fields(line); len(w) > 3 && w[0] == "nf_conntrack" {
 				c[drop.StateObjectBytes] = number(w[1]) * number(w[3])
@@ -133,7 +133,7 @@ func stackDrops(c drop.Counters) error {
 	return nil
 }
 
-// egressDrops reads the far ring's and the queue discipline's.
+// egressDrops reads the drops of the peer's ring and of the queueing discipline.
 func egressDrops(c drop.Counters) error {
 	l, err := netlink.LinkByName(egress.Device)
 	if err != nil {
@@ -152,7 +152,7 @@ func egressDrops(c drop.Counters) error {
 	return nil
 }
 
-// ingressDrops reads what the veth's own receive queues count (ethtool -S).
+// ingressDrops reads the drops of the veth's own receive queues (ethtool -S).
 func ingressDrops(c drop.Counters) error {
 	e, err := ethtool.NewEthtool()
 	if err != nil {
@@ -174,7 +174,7 @@ func ingressDrops(c drop.Counters) error {
 	return nil
 }
 
-// nftDrops adds up the counters of rules that count and then drop.
+// nftDrops sums up the counters of rules that count and then drop.
 func nftDrops(c drop.Counters) error {
 	conn, err := nftables.New()
 	if err != nil {
@@ -196,7 +196,7 @@ func nftDrops(c drop.Counters) error {
 	return nil
 }
 
-// dropped is what a rule counted right before it drops.
+// dropped returns what a rule counted right before it drops.
 func dropped(r *nftables.Rule) (n uint64) {
 	var counter *expr.Counter
 	for _, e := range r.Exprs {

@@ -11,7 +11,7 @@ import (
 	"linerate/internal/testbed"
 )
 
-// forwarding makes a namespace a router that sends nothing unasked.
+// forwarding makes a namespace a router that sends nothing unsolicited.
 var forwarding = []struct{ file, value string }{
 	{"net/ipv4/ip_forward", "1"},
 	{"net/ipv4/conf/all/rp_filter", "0"},
@@ -33,8 +33,8 @@ func forward() error {
 	return nil
 }
 
-// introduceHost tells an outer port of the DUT and routes the far network
-// through it, for ping and other tools by hand.
+// introduceHost gives an outer port a neighbour entry for the DUT and a route
+// to the far network, for manual use of ping and similar tools.
 func introduceHost(own, dut, far end) error {
 	if err := neighbour(own, dut, false); err != nil {
 		return err
@@ -55,7 +55,7 @@ func introduceHost(own, dut, far end) error {
 	return nil
 }
 
-// readCounters of a DUT's two devices: of the direction or directions that it carries.
+// readCounters reads the counters of a DUT's two devices, for the direction or directions that it carries.
 func readCounters(dut routers) (c testbed.Counters, err error) {
 	err = dut.first.do(func() error {
 		in, err := netlink.LinkByName(ingress.Device)

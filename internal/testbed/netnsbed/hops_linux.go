@@ -17,16 +17,16 @@ import (
 	"linerate/internal/testbed"
 )
 
-// routers are a DUT: one namespace, or several in a row of which the first has
-// the ingress and the last the egress. Settings are the first's.
+// routers are a DUT: one namespace, or several in a row, of which the first
+// has the ingress and the last the egress. Settings apply to the first.
 type routers struct {
 	first *namespace
 	more  []*namespace
-	// bothWays: traffic enters at the egress too.
+	// bothWays is set if traffic also enters at the egress.
 	bothWays bool
 }
 
-// last has the egress.
+// last returns the router with the egress.
 func (r routers) last() *namespace {
 	if len(r.more) > 0 {
 		return r.more[len(r.more)-1]
@@ -41,8 +41,8 @@ func (r routers) close() {
 	}
 }
 
-// newRouters builds a DUT between two ends of outer namespaces. What was built
-// when it fails is returned with the error.
+// newRouters creates a DUT between two ends of outer namespaces. On an error
+// it also returns what was built.
 func newRouters(gen *namespace, genEnd end, sink *namespace, sinkEnd end, p testbed.HopPath) (r routers, err error) {
 	if r.first, err = newRouter(); err != nil {
 		return r, err
@@ -50,7 +50,7 @@ func newRouters(gen *namespace, genEnd end, sink *namespace, sinkEnd end, p test
 	return r, r.build(gen, genEnd, sink, sinkEnd, p)
 }
 
-// build wires the routers up from the first, which is there.
+// build connects the routers, starting from the existing first one.
 func (r *routers) build(gen *namespace, genEnd end, sink *namespace, sinkEnd end, p testbed.HopPath) error {
 	if err := wire(gen, genEnd, r.first, ingress); err != nil {
 		return err
@@ -83,7 +83,7 @@ func newRouter() (*namespace, error) {
 	return ns, ns.do(forward)
 }
 
-// join wires a router to the next and routes the two outer networks over it.
+// join connects a router to the next and routes the two outer networks through the wire.
 func join(before, next *namespace, i int, p testbed.HopPath) error {
 	up, down := testbed.HopEnds(i, "next", "previous")
 	if err := wire(before, up, next, down); err != nil {
@@ -95,7 +95,7 @@ func join(before, next *namespace, i int, p testbed.HopPath) error {
 	return next.do(func() error { return reach(down, up, genPort, p) })
 }
 
-// reach routes a far network to the peer, over what the path says.
+// reach routes a far network to the peer, over the path's overlay.
 func reach(own, peer, far end, p testbed.HopPath) error {
 	link, err := netlink.LinkByName(own.Device)
 	if err != nil {
@@ -123,7 +123,7 @@ func reach(own, peer, far end, p testbed.HopPath) error {
 	return routeTo(via, peer, far)
 }
 
-// greet writes down who is at the other end of a link.
+// greet adds neighbour entries for the other end of a link.
 func greet(link netlink.Link, peer end) error {
 	for _, p := range []netip.Prefix{peer.IPv4, peer.IPv6} {
 		if p.Addr().Is6() && !haveIPv6() {
@@ -137,7 +137,7 @@ func greet(link netlink.Link, peer end) error {
 	return nil
 }
 
-// routeTo leads a far network over a link: by the peer's address where the link
+// routeTo routes a far network over a link: via the peer's address if the link
 // has neighbours.
 func routeTo(via netlink.Link, peer, far end) error {
 	pointToPoint := via.Attrs().HardwareAddr == nil || via.Type() == "gre" || via.Type() == "ipip"
@@ -158,8 +158,8 @@ func routeTo(via netlink.Link, peer, far end) error {
 	return nil
 }
 
-// overlay lays what the path says over a link and returns the device to route
-// over. A kernel that lacks it makes the path unavailable.
+// overlay creates the path's overlay on a link and returns the device to
+// route over. If the kernel lacks it, the path is unavailable.
 func overlay(link netlink.Link, own, peer end, p testbed.HopPath) (netlink.Link, error) {
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name, attrs.MTU = "over", 1500
@@ -199,7 +199,7 @@ func overlay(link netlink.Link, own, peer end, p testbed.HopPath) (netlink.Link,
 	return netlink.LinkByName("over")
 }
 
-// lacks says that the kernel cannot do the path.
+// lacks converts an error to one that says that the kernel does not support the path.
 func lacks(p testbed.HopPath, err error) error {
 	var un *testbed.ErrUnavailable
 	if err == nil || errors.As(err, &un) {
@@ -212,7 +212,7 @@ func lacks(p testbed.HopPath, err error) error {
 	return un
 }
 
-// overNeeds says what a kernel needs for each kind of link.
+// overNeeds says what each kind of link needs in the kernel.
 var overNeeds = map[string]string{
 	"vlan":      testbed.Needs("8021q", "CONFIG_VLAN_8021Q"),
 	"vxlan":     testbed.Needs("vxlan", "CONFIG_VXLAN"),
@@ -224,10 +224,10 @@ var overNeeds = map[string]string{
 
 var errNoWG = errors.New("wg(8) is not installed")
 
-// protect sets up ESP in tunnel mode (RFC 4303, AES-GCM of RFC 4106) for what
-// leaves by this end for the receiver's network and what comes from it.
+// protect sets up ESP in tunnel mode (RFC 4303, AES-GCM of RFC 4106) for packets
+// that leave through this end to the receiver's network, and for those from it.
 func protect(own, peer end) error {
-	key := []byte("linerate bench only!") // 16 bytes and a salt of 4
+	key := []byte("linerate bench only!") // 16 bytes of key and 4 of salt
 	for _, way := range []struct {
 		from, to end
 		dir      netlink.Dir
@@ -242,7 +242,7 @@ func protect(own, peer end) error {
 			}
 		}
 		to, from := ipNet(sinkPort.IPv4.Masked()), ipNet(genPort.IPv4.Masked())
-		if (own.Device == "previous") == (way.dir == netlink.XFRM_DIR_OUT) { // on the way back
+		if (own.Device == "previous") == (way.dir == netlink.XFRM_DIR_OUT) { // the way back
 			to, from = from, to
 		}
 		policy := &netlink.XfrmPolicy{Src: from, Dst: to, Dir: way.dir, Tmpls: []netlink.XfrmPolicyTmpl{
@@ -254,8 +254,8 @@ func protect(own, peer end) error {
 	return nil
 }
 
-// pair gives a WireGuard device its key and its peer by wg(8): fixed keys, for
-// they protect nothing.
+// pair gives a WireGuard device its key and its peer with wg(8): the keys are
+// fixed, since they protect nothing.
 func pair(own, peer end) error {
 	wg, err := exec.LookPath("wg")
 	if err != nil {
@@ -282,8 +282,8 @@ func pair(own, peer end) error {
 	return nil
 }
 
-// introduceIngress writes down the generator, and turns on GRO at the ingress:
-// without NAPI there, frames redirected into the wire vanish.
+// introduceIngress adds neighbour entries for the generator, and enables GRO at
+// the ingress: without NAPI there, frames redirected into the wire are lost.
 func introduceIngress() error {
 	if err := neighbour(ingress, genPort, true); err != nil {
 		return err
@@ -291,7 +291,7 @@ func introduceIngress() error {
 	return takeRedirected(ingress)
 }
 
-// takeRedirected turns on what lets redirected frames into a device.
+// takeRedirected enables what lets redirected frames into a device.
 func takeRedirected(e end) error {
 	if err := knob.SetOffload(e.Device, knob.GRO, true); err != nil {
 		return fmt.Errorf("turn on NAPI at the DUT's %s: %w", e.Device, err)
@@ -299,7 +299,7 @@ func takeRedirected(e end) error {
 	return nil
 }
 
-// open lets frames into a DUT's egress too, where traffic goes both ways.
+// open lets frames into a DUT's egress too, if traffic goes both ways.
 func (b *Bed) open(dut *routers) error {
 	if dut.bothWays = b.bothWays; !b.bothWays {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"linerate/internal/testbed"
 )
 
-// End is one end of a link: a TUN device to be made in a place.
+// End is one end of a link: a TUN device to create in a place.
 type End struct {
 	In     port.Place
 	Device string
@@ -27,14 +27,14 @@ type Link struct {
 	fds   [2]int
 	wake  *os.File // written to at the end
 	quit  *os.File
-	dirs  [2]*queue // dirs[i] is what came from ends[i]
+	dirs  [2]*queue // dirs[i] holds what came from ends[i]
 	tally tally
 	done  chan error
 }
 
-// Join makes both devices and joins them. Their addresses are the caller's to
-// give, and the devices go with Close. The draws of loss and jitter follow
-// from seed.
+// Join creates both devices and connects them. The caller gives them
+// addresses; Close removes them. The random numbers for loss and jitter
+// follow from seed.
 func Join(a, b End, l testbed.Link, seed uint64) (*Link, error) {
 	k := &Link{ends: [2]End{a, b}, fds: [2]int{-1, -1}, done: make(chan error, 1)}
 	for i, e := range k.ends {
@@ -59,10 +59,10 @@ func Join(a, b End, l testbed.Link, seed uint64) (*Link, error) {
 }
 
 // ringLength is how many packets wait for the link's thread: more than any
-// sender has under way at once.
+// sender has in flight.
 const ringLength = 20_000
 
-// openTUN makes a TUN device in the calling thread's network namespace.
+// openTUN creates a TUN device in the calling thread's network namespace.
 func openTUN(name string) (fd int, err error) {
 	if fd, err = unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0); err != nil {
 		return -1, &testbed.ErrUnavailable{Setting: "a link with delay", Reason: fmt.Sprintf("/dev/net/tun cannot be opened: %v", err)}
@@ -87,12 +87,12 @@ func openTUN(name string) (fd int, err error) {
 	return fd, nil
 }
 
-// Stats is what the link has done so far. What the kernel dropped before the
-// link's thread had it counts as missed.
+// Stats returns what the link has done so far. What the kernel dropped before
+// the link's thread read it counts as missed.
 func (k *Link) Stats() testbed.LinkStats {
 	s := k.tally.read()
 	for _, e := range k.ends {
-		_ = e.In(func() error { // a namespace that is gone has nothing to add
+		_ = e.In(func() error { // a removed namespace adds nothing
 			link, err := netlink.LinkByName(e.Device)
 			if err == nil && link.Attrs().Statistics != nil {
 				s.Missed += link.Attrs().Statistics.TxDropped
@@ -103,7 +103,7 @@ func (k *Link) Stats() testbed.LinkStats {
 	return s
 }
 
-// Close ends the link; its devices go with it.
+// Close ends the link, and removes its devices.
 func (k *Link) Close() error {
 	_, err := k.wake.Write([]byte{0})
 	err = errors.Join(err, <-k.done)
@@ -125,13 +125,12 @@ func (k *Link) release() {
 	}
 }
 
-// turn is how many packets are taken from one end before the other is looked
-// at.
+// turn is how many packets are handled for one end before the other.
 const turn = 64
 
 // carry is the link's thread.
 func (k *Link) carry() error {
-	runtime.LockOSThread() // ends with the goroutine
+	runtime.LockOSThread() // the thread ends with the goroutine
 	punctual()
 	start := time.Now()
 	polled := []unix.PollFd{{Fd: int32(k.fds[0]), Events: unix.POLLIN}, {Fd: int32(k.fds[1]), Events: unix.POLLIN}, {Fd: int32(k.quit.Fd()), Events: unix.POLLIN}}
@@ -165,9 +164,9 @@ func (k *Link) carry() error {
 	}
 }
 
-// processors are what the Go scheduler has. A thread that the kernel wakes on time
-// would still wait for one of these, up to ten milliseconds while others have them all,
-// and longer where those threads wait for a CPU themselves: each link brings one.
+// processors adjusts GOMAXPROCS: each link adds one processor. A thread that the kernel
+// wakes on time would still wait for a Go processor, up to ten milliseconds while
+// others have them all, and longer if those threads wait for a CPU themselves.
 var processors extra
 
 type extra struct{ sync.Mutex }
@@ -178,15 +177,15 @@ func (e *extra) add(n int) {
 	runtime.GOMAXPROCS(max(1, runtime.GOMAXPROCS(0)+n))
 }
 
-// punctual has the calling thread woken on time, as far as it has the right:
-// before all ordinary threads (sched(7), SCHED_FIFO), and without its timers
-// being put off for company (prctl(2)). Late packets are counted either way.
+// punctual has the calling thread woken on time, as far as permitted: with
+// priority over all ordinary threads (sched(7), SCHED_FIFO), and without
+// timer slack (prctl(2)). Late packets are counted in any case.
 func punctual() {
 	_ = unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 1}, 0)
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 }
 
-// patience is how long nothing is due; nil is for ever.
+// patience returns how long nothing is due; nil means forever.
 func (k *Link) patience(start time.Time) *unix.Timespec {
 	first, any := int64(0), false
 	for _, q := range k.dirs {
@@ -201,7 +200,7 @@ func (k *Link) patience(start time.Time) *unix.Timespec {
 	return &t
 }
 
-// take reads what has come to an end.
+// take reads the packets that have arrived at an end.
 func (k *Link) take(i int, start time.Time, b *batch) (any bool, err error) {
 	q := k.dirs[i]
 	for range turn {
@@ -225,7 +224,7 @@ func (k *Link) take(i int, start time.Time, b *batch) (any bool, err error) {
 	return any, nil
 }
 
-// give writes what is due at the other end.
+// give writes the packets that are due at the other end.
 func (k *Link) give(i int, start time.Time, b *batch) (any bool, err error) {
 	q := k.dirs[i]
 	for range turn {

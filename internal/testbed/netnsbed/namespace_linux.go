@@ -10,10 +10,10 @@ import (
 )
 
 // namespace is a network namespace held open by a descriptor. It ends with its last
-// descriptor: nothing is left behind by a kill -9.
+// descriptor, so a kill -9 leaves nothing behind.
 type namespace struct{ fd int }
 
-// newNamespace makes a network namespace.
+// newNamespace creates a network namespace.
 func newNamespace() (*namespace, error) {
 	ns := &namespace{fd: -1}
 	err := onThread(func() error {
@@ -37,7 +37,7 @@ func (ns *namespace) close() {
 	}
 }
 
-// do runs f on a fresh thread inside the namespace (port.Place).
+// do runs f on a new thread inside the namespace (port.Place).
 func (ns *namespace) do(f func() error) error {
 	return onThread(func() error {
 		if err := unix.Setns(ns.fd, unix.CLONE_NEWNET); err != nil {
@@ -47,12 +47,12 @@ func (ns *namespace) do(f func() error) error {
 	})
 }
 
-// doSys is do with /sys showing the namespace's own devices.
+// doSys is do with /sys showing the namespace's devices.
 func (ns *namespace) doSys(f func() error) error { return inSys(ns.do, f) }
 
 // inSys runs f in a place whose thread ends with it, with /sys showing the devices
-// there: sysfs belongs to the network namespace it was mounted in, so the thread gets
-// its own mount namespace and sysfs.
+// there: sysfs belongs to the network namespace in which it was mounted, so the
+// thread gets its own mount namespace and sysfs.
 func inSys(in port.Place, f func() error) error {
 	return in(func() error {
 		if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
@@ -68,8 +68,8 @@ func inSys(in port.Place, f func() error) error {
 	})
 }
 
-// onThread runs f on an operating-system thread that ends with it, so that
-// whatever f did to the thread is undone by its end.
+// onThread runs f on an operating-system thread that ends with it, which
+// undoes everything that f did to the thread.
 func onThread(f func() error) error {
 	done := make(chan error, 1)
 	go func() {

@@ -9,32 +9,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// first is the highest priority of ordinary threads, as nice(2) counts.
+// first is the highest priority of ordinary threads, as a nice value.
 const first = -20
 
-// autogroup is where the kernel keeps the priority of a session among others
-// (sched(7)). Where it shares time by sessions, threads' own priorities only
-// order them within theirs.
+// autogroup is where the kernel keeps the priority of a session (sched(7)).
+// If it divides time among sessions, the priorities of threads apply only
+// within their session.
 const autogroup = "/proc/self/autogroup"
 
-// priority is what a process and its session have.
+// priority is the nice value of a process and of its session.
 type priority struct {
 	process, session int
-	sessions         bool // time is shared by sessions
+	sessions         bool // time is divided among sessions
 }
 
-// preceding are this process's beds for which it has precedence.
+// preceding counts this process's beds that have precedence.
 var preceding struct {
 	sync.Mutex
 	beds   int
 	before priority
 }
 
-// precede gives this process's threads, and those they will make, precedence
-// over other programs, as softirqs have it: the generator is one of them, and so
-// is what starts and ends each trial. It reports whether it may. Should the
-// process be killed before it yields, the kernel forgets a session's priority
-// with the session.
+// precede gives this process's threads, including future ones, precedence over
+// other programs, like that of softirqs: the generator is one of them, as is
+// what starts and ends each trial. It reports whether this is permitted. If the
+// process is killed before it yields, the session's priority disappears with the
+// session.
 func precede() bool {
 	preceding.Lock()
 	defer preceding.Unlock()
@@ -46,18 +46,18 @@ func precede() bool {
 	if err != nil || unix.Setpriority(unix.PRIO_PROCESS, 0, first) != nil {
 		return false
 	}
-	preceding.beds, preceding.before.process = 1, 20-nice // the system call tells 20 − nice
+	preceding.beds, preceding.before.process = 1, 20-nice // the system call returns 20 − nice
 	preceding.before.session, preceding.before.sessions = cputime.SessionNice("self")
 	if preceding.before.session == first {
-		// Another lab of this session has it, or one that was killed: what it
-		// was before that is not known, and must not stay.
+		// Another lab of this session has it, or a killed one had: the
+		// original value is unknown, and the raised one must not stay.
 		preceding.before.session = 0
 	}
 	priority{first, first, preceding.before.sessions}.set()
 	return true
 }
 
-// yield gives the precedence of a bed up, and the process's with the last.
+// yield gives up the precedence of a bed, and the process's with the last bed.
 func yield() {
 	preceding.Lock()
 	defer preceding.Unlock()
@@ -66,8 +66,8 @@ func yield() {
 	}
 }
 
-// set gives it to all threads of this process, and to its session. It looks
-// twice, for threads made meanwhile by such as it had not come to.
+// set applies it to all threads of this process, and to its session. It does
+// so twice, for threads created meanwhile by threads not yet handled.
 func (p priority) set() {
 	if p.sessions {
 		_ = os.WriteFile(autogroup, []byte(strconv.Itoa(p.session)), 0)

@@ -6,10 +6,10 @@ import (
 	"linerate/internal/testbed"
 )
 
-// mtu of a link, and so the size of its buffers.
+// mtu is the MTU of a link, and so the size of its buffers.
 const mtu = 1500
 
-// maxQueued bounds what one direction holds: a second of a gigabit.
+// maxQueued bounds the packets in one direction: a second at a gigabit per second.
 const maxQueued = 1 << 17
 
 // packet waits until it is due, in ns of the link's clock.
@@ -18,15 +18,15 @@ type packet struct {
 	data []byte
 }
 
-// queue is one direction of a link: first in, first out. It is pure; its
-// caller has the clock.
+// queue is one direction of a link: first in, first out. It is pure; the
+// caller passes the time.
 type queue struct {
 	link    testbed.Link
 	rng     *rand.Rand
 	ring    []packet
 	head, n int
 	free    int64 // when the rate allows the next packet
-	last    int64 // when the last of the queue is due
+	last    int64 // when the last queued packet is due
 	spare   [][]byte
 }
 
@@ -34,7 +34,7 @@ func newQueue(l testbed.Link, seed, stream uint64) *queue {
 	return &queue{link: l, rng: rand.New(rand.NewPCG(seed, stream)), ring: make([]packet, 1024)}
 }
 
-// fate is what becomes of a packet that arrives.
+// fate is what happens to an arriving packet.
 type fate int
 
 const (
@@ -43,7 +43,7 @@ const (
 	overflown
 )
 
-// buffer is one to read the next packet into.
+// buffer returns a buffer for the next packet.
 func (q *queue) buffer() []byte {
 	if n := len(q.spare); n > 0 {
 		b := q.spare[n-1]
@@ -55,7 +55,7 @@ func (q *queue) buffer() []byte {
 
 func (q *queue) giveBack(b []byte) { q.spare = append(q.spare, b) }
 
-// arrive takes a packet at a time; its buffer is the queue's from then on.
+// arrive handles a packet that arrives at a time, and takes ownership of its buffer.
 func (q *queue) arrive(now int64, data []byte) fate {
 	if q.link.Loss > 0 && q.rng.Float64() < q.link.Loss {
 		q.giveBack(data)
@@ -79,7 +79,7 @@ func (q *queue) arrive(now int64, data []byte) fate {
 	return queued
 }
 
-// waiting is how many bytes the link's rate has still to send.
+// waiting returns how many bytes are still waiting for the link's rate.
 func (q *queue) waiting(now int64) float64 {
 	return float64(max(0, q.free-now)) * q.link.Rate / 8e9
 }
@@ -96,7 +96,7 @@ func (q *queue) push(p packet) {
 	q.n++
 }
 
-// next is when the first packet is due; ok is false where there is none.
+// next returns when the first packet is due; ok is false if there is none.
 func (q *queue) next() (due int64, ok bool) {
 	if q.n == 0 {
 		return 0, false
@@ -104,7 +104,7 @@ func (q *queue) next() (due int64, ok bool) {
 	return q.ring[q.head].due, true
 }
 
-// pop takes the first packet out.
+// pop removes the first packet.
 func (q *queue) pop() packet {
 	p := q.ring[q.head]
 	q.ring[q.head] = packet{}

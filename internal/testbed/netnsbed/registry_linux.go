@@ -8,8 +8,8 @@ import (
 	"linerate/internal/knob"
 )
 
-// registryDir has a journal for each lab that may change host settings. It is how a
-// later start tells a dead owner's leftovers.
+// registryDir is the directory with a journal for each lab that may change host
+// settings, by which a later start recognises the leftovers of dead owners.
 func registryDir() string {
 	if os.Geteuid() == 0 && !InUserNamespace() {
 		return "/run/linerate"
@@ -17,5 +17,5 @@ func registryDir() string {
 	return filepath.Join(os.TempDir(), "linerate-"+strconv.Itoa(os.Getuid()))
 }
 
-// Sweep puts back what dead owners changed of the host.
+// Sweep restores what dead owners changed on the host.
 func Sweep() error { return knob.RestoreDead(registryDir()) }

@@ -9,14 +9,14 @@ import (
 	"linerate/internal/testbed"
 )
 
-// The ways to make a link.
+// The ways to implement a link.
 const (
 	byVeth  = "veth"
 	byTBF   = "tbf"
 	byNetem = "netem"
 )
 
-// linkBy chooses how a link is made: as little of it as does what is asked.
+// linkBy chooses the simplest implementation of a link that suffices.
 func linkBy(l testbed.Link) string {
 	switch {
 	case l.IsWire():
@@ -29,9 +29,9 @@ func linkBy(l testbed.Link) string {
 	return How
 }
 
-var probed sync.Map // of what was tried, by its name
+var probed sync.Map // results by name
 
-// can tries a harmless attempt in a fresh namespace, once.
+// can tries something harmless in a new namespace, once.
 func can(what string, try func() error) bool {
 	if v, ok := probed.Load(what); ok {
 		return v.(bool)
@@ -62,7 +62,7 @@ func probeNetem() error {
 		Handle: netlink.MakeHandle(1, 0), Parent: netlink.HANDLE_ROOT}, netlink.NetemQdiscAttrs{Latency: 1}))
 }
 
-// shape gives a device the queueing discipline of a link's end.
+// shape gives a device the queueing discipline for a link's end.
 func shape(how, device string, l testbed.Link) error {
 	if how == byVeth {
 		return nil
@@ -81,7 +81,7 @@ func shape(how, device string, l testbed.Link) error {
 	return nil
 }
 
-// netemLimit is how many packets netem holds, as many as our own link.
+// netemLimit is netem's largest number of packets, the same as linerate's own link.
 const netemLimit = 1 << 17
 
 func netem(index int, l testbed.Link) netlink.Qdisc {
@@ -89,8 +89,8 @@ func netem(index int, l testbed.Link) netlink.Qdisc {
 		netlink.NetemQdiscAttrs{Latency: uint32(l.Delay.Microseconds()), Jitter: uint32(l.Jitter.Microseconds()), Loss: float32(100 * l.Loss), Limit: netemLimit})
 }
 
-// tbf is a token bucket with room for two milliseconds of its rate, one
-// segmented packet at least, and the link's queue before it.
+// tbf returns a token bucket with room for two milliseconds at its rate, or
+// at least one segmented packet, plus the link's queue.
 func tbf(index int, l testbed.Link) netlink.Qdisc {
 	bytes := uint64(l.Rate / 8)
 	burst := max(uint32(bytes/500), 68_000)
@@ -100,10 +100,10 @@ func tbf(index int, l testbed.Link) netlink.Qdisc {
 	}
 }
 
-// wireStats are a veth's, both ways together.
+// wireStats returns a veth's statistics, for both directions together.
 func wireStats(how string, ns *namespace, device string) testbed.LinkStats {
 	s := testbed.LinkStats{How: how}
-	_ = ns.do(func() error { // a namespace that is gone has nothing to tell
+	_ = ns.do(func() error { // a removed namespace has no statistics
 		link, err := netlink.LinkByName(device)
 		if err != nil {
 			return err

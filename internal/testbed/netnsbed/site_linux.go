@@ -19,8 +19,8 @@ import (
 	"linerate/internal/testbed"
 )
 
-// Devices and addresses of a site. Its names are those of a lab with a router
-// where they mean the same: dut0 faces the clients.
+// Devices and addresses of a site. Names are those of a lab with a router
+// where the roles correspond: dut0 faces the clients.
 var (
 	clientEnd  = end{Device: genPort.Device, MAC: genPort.MAC, IPv4: genPort.IPv4}
 	serverEnd  = end{Device: ingress.Device, MAC: ingress.MAC, IPv4: ingress.IPv4}
@@ -28,7 +28,7 @@ var (
 	originEnd  = end{Device: "org0", MAC: sinkPort.MAC, IPv4: sinkPort.IPv4}
 )
 
-// maxClients is how many addresses a site's clients can have.
+// maxClients is the largest number of client addresses in a site.
 const maxClients = 4096
 
 // Sites is the testbed of servers on one Linux machine (testbed.Sites).
@@ -36,16 +36,15 @@ type Sites struct {
 	home       int // this process's own network namespace
 	sites      []*site
 	privileged bool
-	host       *knob.HostSysctls // nil: settings of the host are not allowed
-	precedes   bool              // clients, links and servers over other programs
+	host       *knob.HostSysctls // nil: host settings are not allowed
+	precedes   bool              // clients, links and servers take precedence over other programs
 }
 
 var _ testbed.Sites = (*Sites)(nil)
 
 // UpSites opens a testbed of servers. It first removes what dead labs left behind,
-// host settings among it; nothing is up before the first Raise.
-// Settings that are global to the kernel are refused unless they are allowed;
-// each Raise takes back those of the one before.
+// including host settings; no site is up before the first Raise. Settings global
+// to the kernel are refused unless allowed; each Raise reverts those of the last.
 func UpSites(_ context.Context, allowHost bool) (*Sites, error) {
 	if err := canNest(); err != nil {
 		return nil, err
@@ -58,7 +57,7 @@ func UpSites(_ context.Context, allowHost bool) (*Sites, error) {
 		return nil, fmt.Errorf("open this process's network namespace: %w", err)
 	}
 	b := &Sites{home: home, privileged: !InUserNamespace()}
-	if allowHost { // last: what was opened before is easily closed, a journal is a file
+	if allowHost { // last, because everything else is easier to undo than a journal file
 		if b.host, err = knob.OpenHostSysctls(registryDir()); err != nil {
 			unix.Close(home)
 			return nil, err
@@ -68,7 +67,7 @@ func UpSites(_ context.Context, allowHost bool) (*Sites, error) {
 	return b, nil
 }
 
-// Describe says what the numbers of this testbed are.
+// Describe says what the numbers of this testbed represent.
 func (b *Sites) Describe() testbed.Description {
 	return testbed.Description{Kind: testbed.KindNetns, Label: Label, Mode: testbed.Serve, Privileged: b.privileged,
 		CPUs: testbed.CPUs{Generator: -1, DUT: -1, Receiver: -1}, Notes: b.notes()}
@@ -82,11 +81,11 @@ func (b *Sites) notes() []string {
 	return notes
 }
 
-// site is one server, its clients and what is between.
+// site is one server, with its clients and the link.
 type site struct {
 	clients, server, origin *namespace
 	link                    func() testbed.LinkStats
-	user                    *Link // where the link is ours
+	user                    *Link // if the link is linerate's own
 }
 
 // Raise replaces all sites by new ones.
@@ -109,7 +108,7 @@ func (b *Sites) Raise(ctx context.Context, l testbed.Layout, arms []testbed.Sett
 		}
 		host := b.host
 		if len(arms) > 1 {
-			host = nil // it would be every other site's too
+			host = nil // it would affect all other sites
 		}
 		applied, err := s.set(ctx, host, arm.Settings)
 		var un *testbed.ErrUnavailable
@@ -121,7 +120,7 @@ func (b *Sites) Raise(ctx context.Context, l testbed.Layout, arms []testbed.Sett
 	return out, nil
 }
 
-// Global switches the host's settings, journalled as ever.
+// Global switches the host's settings, with the journal.
 func (b *Sites) Global(_ context.Context, settings []setting.Setting) error {
 	return b.host.Switch(settings)
 }
@@ -164,8 +163,8 @@ func loopback() error {
 	return netlink.LinkSetUp(lo)
 }
 
-// population gives the clients their other addresses, and all the ports there
-// are: it is the server that is to run out of something.
+// population gives the clients their further addresses, and the full range of
+// ports, so that the server runs out of resources first.
 func population(n int) error {
 	link, err := netlink.LinkByName(clientEnd.Device)
 	if err != nil {
@@ -179,7 +178,7 @@ func population(n int) error {
 	return os.WriteFile("/proc/sys/net/ipv4/ip_local_port_range", []byte("1024 65535"), 0)
 }
 
-// sources are the addresses of n clients.
+// sources returns the addresses of n clients.
 func sources(n int) []netip.Addr {
 	out := make([]netip.Addr, n)
 	for i, a := 0, clientEnd.IPv4.Addr(); i < n; i, a = i+1, a.Next() {
@@ -189,8 +188,8 @@ func sources(n int) []netip.Addr {
 }
 
 // join puts a link between two namespaces: a veth pair, with netem or tbf at
-// either end where they can do what is asked and the kernel has them, else
-// linerate's own.
+// either end if they suffice and the kernel has them, else linerate's own
+// link.
 func (s *site) join(l testbed.Link, seed uint64, nsA *namespace, a end, nsB *namespace, b end) error {
 	how := linkBy(l)
 	if how == How {
@@ -236,8 +235,8 @@ func (s *site) set(ctx context.Context, host *knob.HostSysctls, settings []setti
 	return applied, err
 }
 
-// route adds to what TCP is to do on the path to the clients: a matter of the
-// route there.
+// route adds TCP settings for the path to the clients, which are attributes
+// of the route.
 func (s *site) route(path setting.Path, add setting.Setting) (setting.Path, error) {
 	path.InitCwnd = max(path.InitCwnd, add.Path.InitCwnd)
 	path.InitRwnd = max(path.InitRwnd, add.Path.InitRwnd)
@@ -264,8 +263,8 @@ func (s *site) route(path setting.Path, add setting.Setting) (setting.Path, erro
 	})
 }
 
-// probeULP asks for an upper-layer protocol on a socket that is not connected:
-// a kernel that has it complains of that, another does not know it.
+// probeULP requests an upper-layer protocol on an unconnected socket: a kernel
+// that supports it returns ENOTCONN, others do not know it.
 func probeULP(name string) error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -307,7 +306,7 @@ func (ns *namespace) enter(home int) (leave func() error, err error) {
 	}, nil
 }
 
-// raze ends all sites.
+// raze removes all sites.
 func (b *Sites) raze() error {
 	var errs []error
 	for _, s := range slices.Backward(b.sites) {
@@ -322,7 +321,7 @@ func (b *Sites) raze() error {
 	return errors.Join(append(errs, b.host.Restore())...)
 }
 
-// Close ends the testbed.
+// Close closes the testbed.
 func (b *Sites) Close() error {
 	err := errors.Join(b.raze(), b.host.Close())
 	if b.precedes {

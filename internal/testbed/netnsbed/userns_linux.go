@@ -14,23 +14,23 @@ import (
 	"linerate/internal/hint"
 )
 
-// userNS marks a process that was started again in a user namespace.
+// userNS is set for a process that was restarted in a user namespace.
 const userNS = "LINERATE_USER_NAMESPACE"
 
 // InUserNamespace reports whether this process is root only inside a user
-// namespace that Enter made.
+// namespace that Enter created.
 func InUserNamespace() bool { return os.Getenv(userNS) != "" }
 
-// NeedsUserNamespace reports whether this process cannot make network
-// namespaces as it is.
+// NeedsUserNamespace reports whether this process cannot create network
+// namespaces without one.
 func NeedsUserNamespace() bool {
 	return !InUserNamespace() && errors.Is(onThread(func() error { return unix.Unshare(unix.CLONE_NEWNET) }), unix.EPERM)
 }
 
 // Enter runs this program again, with the same arguments, as root of a new
-// user namespace, and returns its exit code: there it may make network
-// namespaces, but no eBPF and no kernel threads of others. Interrupts reach
-// the child with the process group; a cancelled ctx ends it.
+// user namespace, and returns its exit code: there it may create network
+// namespaces, but cannot use eBPF or the kernel's threads. Interrupts reach
+// the child through the process group; a cancelled ctx interrupts it.
 func Enter(ctx context.Context) (exitCode int, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -46,8 +46,8 @@ func Enter(ctx context.Context) (exitCode int, err error) {
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
 		Pdeathsig:   unix.SIGKILL,
 	}
-	// The death signal follows the thread that started the child, so that
-	// thread must live as long as the child does.
+	// The death signal is tied to the thread that started the child, so that
+	// thread must live as long as the child.
 	err = onThread(cmd.Run)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
@@ -59,7 +59,7 @@ func Enter(ctx context.Context) (exitCode int, err error) {
 	return 0, nil
 }
 
-// whyNoUserNamespace names the switch that usually is the reason.
+// whyNoUserNamespace names the setting that is usually the reason.
 func whyNoUserNamespace() string {
 	for _, k := range []struct{ file, bad, advice string }{
 		{"/proc/sys/kernel/unprivileged_userns_clone", "0", "sysctl kernel.unprivileged_userns_clone=1"},

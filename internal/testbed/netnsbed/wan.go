@@ -8,18 +8,18 @@ import (
 	"linerate/internal/testbed"
 )
 
-// How is what LinkStats calls this link.
+// How is the name of linerate's own link in LinkStats.
 const How = "user"
 
-// tally is the account of a link; both directions share it.
+// tally is the account of a link, shared by both directions.
 type tally struct {
 	mu    sync.Mutex
 	stats testbed.LinkStats
 	late  load.Histogram
-	sum   int64 // of late
+	sum   int64 // sum of late
 }
 
-// tooLate is what LinkStats.LateOver counts from, in ns.
+// tooLate is the lateness from which LinkStats.LateOver counts, in ns.
 const tooLate = int64(time.Millisecond)
 
 // batch is what one turn of the link's thread did.
@@ -49,7 +49,7 @@ func (t *tally) add(b *batch) {
 	*b = batch{late: b.late[:0]}
 }
 
-// read is the account so far.
+// read returns the account so far.
 func (t *tally) read() testbed.LinkStats {
 	t.mu.Lock()
 	defer t.mu.Unlock()

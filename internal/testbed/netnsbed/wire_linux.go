@@ -25,8 +25,8 @@ var (
 	genBypass, sinkBypass = testbed.BypassFrom, testbed.BypassTo
 )
 
-// wire joins device a in namespace nsA to b in nsB by a veth pair. The pair
-// is born inside the namespaces: the host's own never sees it.
+// wire connects device a in namespace nsA to b in nsB by a veth pair. The
+// pair is created inside the namespaces, so the host's own never sees it.
 func wire(nsA *namespace, a end, nsB *namespace, b end) error {
 	h, err := netlink.NewHandleAt(netns.NsHandle(nsA.fd), unix.NETLINK_ROUTE)
 	if err != nil {
@@ -35,8 +35,7 @@ func wire(nsA *namespace, a end, nsB *namespace, b end) error {
 	defer h.Close()
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name, attrs.HardwareAddr, attrs.Group = a.Device, a.MAC, a.Group
-	// One queue a side: which CPU works is the lab's decision, not the
-	// hash's.
+	// One queue per side: the lab decides which CPU works, not the hash.
 	attrs.NumTxQueues, attrs.NumRxQueues = 1, 1
 	pair := &netlink.Veth{LinkAttrs: attrs, PeerName: b.Device, PeerHardwareAddr: b.MAC,
 		PeerNumTxQueues: 1, PeerNumRxQueues: 1, PeerNamespace: netlink.NsFd(nsB.fd)}
@@ -61,9 +60,9 @@ func wire(nsA *namespace, a end, nsB *namespace, b end) error {
 	return nil
 }
 
-// carries waits until a device that is up sends: the kernel's work queue gives it its
-// qdisc and IPv6 its routes when there is a carrier, which a busy machine does later
-// (net/core/link_watch.c). Until then frames are dropped.
+// carries waits until a device that is up can send: the kernel's work queue attaches
+// its qdisc and IPv6 routes after the carrier comes up, which takes longer on a busy
+// machine (net/core/link_watch.c). Until then frames are dropped.
 func carries(device string) error {
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		link, err := netlink.LinkByName(device)
@@ -79,19 +78,19 @@ func carries(device string) error {
 	}
 }
 
-// raise quietens a device (no router solicitations, no duplicate address
-// detection: foreign frames would be counted), addresses it and brings it up.
+// raise brings a device up with its addresses, without router solicitations
+// and duplicate address detection, whose frames would be counted.
 func raise(e end) error {
 	for name, value := range map[string]string{
 		"ipv6/conf/" + e.Device + "/addr_gen_mode":        "1", // no link-local address
 		"ipv6/conf/" + e.Device + "/accept_dad":           "0",
 		"ipv6/conf/" + e.Device + "/accept_ra":            "0",
 		"ipv6/conf/" + e.Device + "/router_solicitations": "0",
-		// Multicast listener reports cannot be turned off, only delayed.
+		// Multicast listener reports cannot be disabled, only delayed.
 		"ipv6/conf/" + e.Device + "/mldv2_unsolicited_report_interval": "86400000",
 		"ipv6/conf/" + e.Device + "/mldv1_unsolicited_report_interval": "86400000",
 	} {
-		// A kernel without IPv6 lacks them, and then needs none.
+		// A kernel without IPv6 has none of these files.
 		_ = os.WriteFile(filepath.Join("/proc/sys/net", name), []byte(value), 0)
 	}
 	if !e.IPv6.IsValid() {
@@ -102,7 +101,7 @@ func raise(e end) error {
 		return fmt.Errorf("find %s: %w", e.Device, err)
 	}
 	if e.Group != 0 {
-		// The far end of a pair has none from its birth.
+		// The peer is created without the group.
 		if err := netlink.LinkSetGroup(link, int(e.Group)); err != nil {
 			return fmt.Errorf("group %s: %w", e.Device, err)
 		}
@@ -128,8 +127,8 @@ func raise(e end) error {
 	return nil
 }
 
-// neighbour writes down who peer is and, on the DUT, that everything else in
-// the peer's network is behind it, so that nothing ever has to be resolved.
+// neighbour adds entries for peer and, on the DUT, routes everything else in
+// the peer's network via it, so that no address has to be resolved.
 func neighbour(own, peer end, router bool) error {
 	link, err := netlink.LinkByName(own.Device)
 	if err != nil {
@@ -149,14 +148,14 @@ func neighbour(own, peer end, router bool) error {
 	return nil
 }
 
-// routeVia replaces the connected route of a network by one through its one
-// host: thousands of destinations then need one neighbour.
+// routeVia replaces the connected route of a network by one via its only
+// host, so that thousands of destinations need only one neighbour entry.
 func routeVia(link netlink.Link, p netip.Prefix) error {
 	r := &netlink.Route{LinkIndex: link.Attrs().Index, Dst: ipNet(p.Masked()),
 		Gw: net.IP(p.Addr().AsSlice()), Flags: int(netlink.FLAG_ONLINK)}
 	if p.Addr().Is6() {
-		// Equal to the connected route's key, this one would join it as
-		// a second path: two halves win by length instead.
+		// With the same key as the connected route, this one would become its
+		// second nexthop: two half-size routes take precedence by length instead.
 		return routeHalves(r, p)
 	}
 	if err := netlink.RouteReplace(r); err != nil {

@@ -1,7 +1,7 @@
 // Package sshbed is the testbed of real machines: a DUT that is changed and
 // rebooted over SSH, between a generator and a receiver. Every change goes
-// through apply's journal with its dead-man's switch, so that the DUT is as it
-// was when the study ends, is interrupted, or its controller dies.
+// through apply's journal with its dead-man's switch, so that the DUT is
+// restored when the study ends, is interrupted, or its controller dies.
 package sshbed
 
 import (
@@ -24,15 +24,15 @@ import (
 )
 
 // Label is printed with every number from a testbed whose machines are not known to
-// be virtual; PortsLabel where the DUT is not reached.
+// be virtual; PortsLabel if the DUT is inaccessible.
 const (
 	Label      = "real machines over SSH"
 	PortsLabel = "a DUT that is not reached, between two ports of other machines"
 )
 
-// The ways to make trials independent.
+// How trials are made independent.
 const (
-	Settings = "settings" // put back, set anew
+	Settings = "settings" // restore and apply settings
 	Services = "services" // and restart the testbed's services
 	Reboot   = "reboot"   // and boot
 )
@@ -40,32 +40,32 @@ const (
 // Options of a testbed.
 type Options struct {
 	File testbed.File
-	// DUT, Generator and Receiver reach the machines; DUT is nil where the
-	// file has none. Each is the bed's to close.
+	// DUT, Generator and Receiver are connections to the machines; DUT is nil
+	// if the file has none. The bed closes them.
 	DUT, Generator, Receiver Conn
 	// Reset is how trials are made independent; "" is Settings.
 	Reset string
-	// Window is the dead-man's: how long the DUT stays changed when nothing
-	// is heard of the controller. It must be longer than any trial.
+	// Window is the dead-man's switch: how long the DUT stays changed without
+	// a sign of life from the controller. It must exceed any trial.
 	Window time.Duration
 	// Owner names who holds the testbed, a plain word: the same for a study
 	// and its resumption.
 	Owner string
-	// Tree gives the files of a configuration set, by the name that a
-	// variant has for it.
+	// Tree returns the files of a configuration set, given its name in a
+	// variant.
 	Tree func(name string) ([]plan.File, error)
-	// Line is the command line that a user types for a verb (rollback, status) of
-	// the DUT; nil is apply's.
+	// Line returns the command line that a user types for a verb (rollback,
+	// status) on the DUT; nil is apply's.
 	Line func(verb string) string
-	// Local runs a command of the testbed's file on this machine.
+	// Local runs a command from the testbed's file on this machine.
 	Local func(ctx context.Context, argv []string) error
-	// Say is called for reboots and whatever else takes time; nil is silence.
+	// Say is called for reboots and anything else that takes time; nil is silent.
 	Say func(format string, args ...any)
 
-	inject string // shell functions that stand before others of the name, for tests
+	inject string // shell functions that override others of the same name, for tests
 	poll   time.Duration
-	answer time.Duration // how long a DUT that may be going down has to say who it is
-	// silence is how long a DUT under load may take to tell its counters.
+	answer time.Duration // how long a DUT that may be going down may take to answer
+	// silence is how long a DUT under load may take to report its counters.
 	silence time.Duration
 }
 
@@ -76,22 +76,22 @@ type Bed struct {
 	lock   io.ReadWriteCloser
 	id     Identity
 	ways   []way
-	both   bool // directions are used, and counted
+	both   bool // both directions are used and counted
 	bypass [2]port.Port
 	base   testbed.Counters
-	still  time.Duration // how long counters that no longer move stand still
-	// pending is the transaction under way on the DUT; past those to forget.
+	still  time.Duration // how long counters must not change to be at rest
+	// pending is the current transaction on the DUT; past are earlier ones, to be forgotten.
 	pending string
 	past    []string
-	// booted: this boot has read settings of a variant, or may have.
+	// booted is set if this boot has read, or may have read, settings of a variant.
 	booted  bool
 	closed  bool
 	reboots int
-	slowest float64 // boot so far, in seconds
+	slowest float64 // longest boot so far, in seconds
 }
 
 // Up locks the testbed and inspects it. It reverts a DUT that a dead controller of the same
-// owner left changed, and refuses one that another owner's left.
+// owner left changed, and refuses one that another owner left changed.
 func Up(ctx context.Context, o Options) (*Bed, error) {
 	if o.Say == nil {
 		o.Say = func(string, ...any) {}
@@ -120,8 +120,8 @@ func (b *Bed) up(ctx context.Context) error {
 	return b.ports(ctx)
 }
 
-// take gets hold of the DUT. One that a study boots may be in the middle of that,
-// when the study goes on: it is waited for.
+// take locks the DUT. When a study that boots it is resumed, the DUT may be in
+// the middle of a boot: take then waits for it.
 func (b *Bed) take(ctx context.Context) error {
 	return b.await(ctx, "", func() (final bool, err error) {
 		final, err = b.takeOnce(ctx)
@@ -129,14 +129,14 @@ func (b *Bed) take(ctx context.Context) error {
 	})
 }
 
-// await tries something that the DUT must be up for, as long as a boot may take.
+// await retries something for which the DUT must be up, for as long as a boot may take.
 func (b *Bed) await(ctx context.Context, why string, try func() (final bool, err error)) error {
 	return Await(ctx, time.Duration(b.o.File.Reboot.Wait), b.o.poll, try, func(err error, wait time.Duration) {
 		b.o.Say("%s does not answer (%v): waiting for it, up to %s%s", b.o.DUT.Where(), err, wait, why)
 	})
 }
 
-// takeOnce tries to; final errors are not of the connection.
+// takeOnce tries once; final errors are not due to the connection.
 func (b *Bed) takeOnce(ctx context.Context) (final bool, err error) {
 	if b.id, err = b.identify(ctx, b.o.answer); err != nil {
 		return false, err
@@ -144,7 +144,7 @@ func (b *Bed) takeOnce(ctx context.Context) (final bool, err error) {
 	if b.id.UID != 0 {
 		return true, hint.With(fmt.Errorf("%s: changing it needs root", b.o.DUT.Where()), "log in as root, or say become: sudo (or doas) for the DUT in the testbed's file")
 	}
-	if b.lock != nil { // of the try before
+	if b.lock != nil { // from the previous attempt
 		b.lock.Close()
 	}
 	if b.lock, err = hold(ctx, b.o.DUT, b.o.Owner); err != nil {
@@ -154,10 +154,10 @@ func (b *Bed) takeOnce(ctx context.Context) (final bool, err error) {
 	return b.leftover(ctx)
 }
 
-// dut is the DUT, with what a test injects.
+// dut returns the DUT, with a test's overrides.
 func (b *Bed) dut() Conn { return injected{b.o.DUT, b.o.inject} }
 
-// injected runs bed.sh with functions before its last line.
+// injected runs bed.sh with functions inserted before its last line.
 type injected struct {
 	Conn
 	before string
@@ -170,7 +170,7 @@ func (c injected) Run(ctx context.Context, script string, args []string, stdin [
 	return c.Conn.Run(ctx, script, args, stdin)
 }
 
-// leftover puts back what a controller that died left, if it was ours.
+// leftover reverts what a controller that died left, if it was this owner's.
 func (b *Bed) leftover(ctx context.Context) (final bool, err error) {
 	b.pending = ""
 	st, err := b.m.Status(ctx)
@@ -186,7 +186,7 @@ func (b *Bed) leftover(ctx context.Context) (final bool, err error) {
 	}
 	b.booted = b.booted || out != "" && b.o.Reset == Reboot
 	own := b.digestOf(nil)[:len(digestKind)+ownerDigits]
-	b.past = append(b.past, b.own(st)...) // put back when we were not there to see it
+	b.past = append(b.past, b.own(st)...) // reverted while nobody observed it
 	switch {
 	case st.State == "idle":
 		return false, b.forget(ctx)
@@ -202,7 +202,7 @@ func (b *Bed) leftover(ctx context.Context) (final bool, err error) {
 	return false, b.putBack(ctx, "the study goes on")
 }
 
-// Describe says what the numbers of this testbed are.
+// Describe says what the numbers of this testbed represent.
 func (b *Bed) Describe() testbed.Description {
 	d := testbed.Description{Kind: testbed.KindSSH, Label: Label, Mode: testbed.Overload, Privileged: true,
 		CPUs: testbed.CPUs{Generator: -1, DUT: -1, Receiver: -1}}
@@ -216,7 +216,7 @@ func (b *Bed) Describe() testbed.Description {
 	return d
 }
 
-// Bypass is the wire without a DUT, where the testbed has one.
+// Bypass returns the wire without a DUT, if the testbed has one.
 func (b *Bed) Bypass() (generator, receiver port.Port, err error) {
 	if b.o.File.Bypass() == nil {
 		return generator, receiver, &testbed.ErrUnavailable{Setting: "a chain without DUT", Reason: "no wire leads from generator to receiver"}
@@ -224,14 +224,14 @@ func (b *Bed) Bypass() (generator, receiver port.Port, err error) {
 	return b.bypass[0], b.bypass[1], nil
 }
 
-// How long counters stand still that no longer move: NICs write theirs down once
-// a second or so.
+// How long counters must not change to be at rest: some NICs update theirs only
+// about once a second.
 const (
 	slowCounters  = time.Second
 	quickCounters = 100 * time.Millisecond
 )
 
-// Settle waits until the DUT's counters stand still.
+// Settle waits until the DUT's counters no longer change.
 func (b *Bed) Settle(ctx context.Context) error {
 	if b.o.DUT == nil {
 		return nil
@@ -245,7 +245,7 @@ func quiet(a, b testbed.Counters) bool {
 	return b.Received-a.Received <= chatter && b.Forwarded-a.Forwarded <= chatter
 }
 
-// counters of the DUT since its reset.
+// counters returns the DUT's counters since its reset.
 func (b *Bed) counters() (testbed.Counters, error) {
 	if b.o.DUT == nil {
 		return testbed.Counters{}, nil
@@ -259,11 +259,11 @@ func (b *Bed) counters() (testbed.Counters, error) {
 	return testbed.Counters{Received: c.Received - b.base.Received, Forwarded: c.Forwarded - b.base.Forwarded, Dropped: c.Dropped - b.base.Dropped}, nil
 }
 
-// patience is how long putting back may take when the study's context is over.
+// patience is how long the DUT's restoration may take after the study's context is done.
 const patience = 3 * time.Minute
 
-// Close puts the DUT back, boots it if a boot had read settings of a variant,
-// and lets go of it.
+// Close restores the DUT, boots it if a boot had read settings of a variant,
+// and unlocks it.
 func (b *Bed) Close() error {
 	if b.closed {
 		return nil
@@ -285,8 +285,8 @@ func (b *Bed) Close() error {
 	return err
 }
 
-// goodbye leaves the DUT as it was. One that was interrupted in the middle of a boot
-// is waited for.
+// goodbye restores the DUT. If it was interrupted in the middle of a boot, goodbye
+// waits for it.
 func (b *Bed) goodbye(ctx context.Context) error {
 	err := b.await(ctx, ", to leave it as it was", func() (final bool, err error) {
 		return b.o.Reset != Reboot, b.putAllBack(ctx)
@@ -306,12 +306,12 @@ func (b *Bed) putAllBack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.booted = false // what else fails is no reason to boot again
+	b.booted = false // another failure is no reason to boot again
 	_, err = ask(ctx, b.dut(), nil, "leave")
 	return err
 }
 
-// unavailable is a setting that this testbed cannot do.
+// unavailable returns the error for a setting that this testbed does not support.
 func unavailable(s setting.Setting, format string, args ...any) error {
 	return &testbed.ErrUnavailable{Setting: s.String(), Reason: fmt.Sprintf(format, args...)}
 }

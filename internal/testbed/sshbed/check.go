@@ -15,30 +15,30 @@ import (
 	"linerate/internal/testbed"
 )
 
-// Step is one thing that a check of a testbed tried.
+// Step is one step in the check of a testbed.
 type Step struct {
 	Name   string `json:"step"`
-	Proves string `json:"proves"` // what is known when it is ok
+	Proves string `json:"proves"` // what is known if it succeeds
 	OK     bool   `json:"ok"`
-	Found  string `json:"found"` // what was seen
+	Found  string `json:"found"` // result
 	Hint   string `json:"hint,omitempty"`
 }
 
-// Traffic is what a check needs of the testbed's generators; cmd has it.
+// Traffic provides what a check needs of the testbed's generators; cmd implements it.
 type Traffic struct {
-	// Ready gets a side's machine ready to shout, so that nothing but the
-	// shouting is counted.
+	// Ready prepares a side's machine for Shout, so that only its frames are
+	// counted.
 	Ready func(ctx context.Context, side port.Side) error
-	// Shout sends n frames to everybody from an interface of a side's machine, and
-	// returns how many it did send.
+	// Shout sends n broadcast frames from an interface of a side's machine, and
+	// returns how many it sent.
 	Shout func(ctx context.Context, side port.Side, device string, n int) (uint64, error)
 	// Through offers traffic from one port to another for a while; a rate of
 	// 0 is as fast as the generator can.
 	Through func(ctx context.Context, from, to port.Port, pps uint64, seconds float64) (load.Sent, load.Received, error)
-	// Seconds is for how long a step offers traffic through the DUT.
+	// Seconds is how long a step offers traffic through the DUT.
 	Seconds float64
-	// Headroom is how many times what a DUT forwards must be offered for that to be
-	// its own limit.
+	// Headroom is the multiple of its forwarding rate that must be offered to a DUT
+	// for that rate to be its own limit.
 	Headroom float64
 }
 
@@ -51,11 +51,11 @@ type checker struct {
 	bad  bool
 }
 
-// ErrCheck says that a step failed; tell has heard which.
+// ErrCheck is returned if a step failed; tell has received it.
 var ErrCheck = errors.New("the testbed is not ready")
 
-// Check proves a testbed step by step and tells each. Nothing of the DUT is
-// changed. A step that the next ones stand on ends the check when it fails.
+// Check checks a testbed step by step and reports each step. It does not
+// change the DUT. If a step on which later ones depend fails, it ends.
 func Check(ctx context.Context, o Options, t Traffic, tell func(Step)) error {
 	c := &checker{o: o, t: t, tell: tell}
 	err := c.all(ctx)
@@ -77,7 +77,7 @@ func (c *checker) all(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// say tells a step and whether the check can go on.
+// say reports a step, and returns whether the check can continue.
 func (c *checker) say(s Step, err error) bool {
 	s.OK = err == nil
 	if err != nil {
@@ -112,7 +112,7 @@ func (c *checker) reach(ctx context.Context) bool {
 	return ok
 }
 
-// management compares what the file calls so with how SSH comes in.
+// management compares the management interface in the file with that of the SSH connection.
 func (c *checker) management(ctx context.Context) bool {
 	ok := true
 	for _, r := range c.roles() {
@@ -148,7 +148,7 @@ func (c *checker) take(ctx context.Context) bool {
 	return c.say(s, err)
 }
 
-// links looks at every interface of a wire.
+// links checks every interface of a wire.
 func (c *checker) links(ctx context.Context) bool {
 	ok := true
 	for _, w := range c.o.File.Wires {
@@ -196,7 +196,7 @@ func (c *checker) conn(host string) Conn {
 }
 
 // forwards tries every way through the DUT, and then the ways back, which only
-// studies of both directions need.
+// studies with both directions need.
 func (c *checker) forwards(ctx context.Context) bool {
 	ok := true
 	for _, w := range c.bed.ways {
@@ -240,8 +240,8 @@ func (c *checker) forward(ctx context.Context, w way, from, to port.Port) (strin
 	return found + "; no latency: generator and receiver are two clocks, or the tool tells none", err
 }
 
-// ceiling finds what the generator can do: without a DUT, where a wire leads past it,
-// and through it, where it should be more than the DUT forwards.
+// ceiling measures what the generator can send: without the DUT, if a wire bypasses
+// it, and through it, where it should exceed what the DUT forwards.
 func (c *checker) ceiling(ctx context.Context) bool {
 	s := Step{Name: "ceiling", Proves: "what the generator can send: a rate near it is the generator's, not the DUT's"}
 	sent, got, err := c.t.Through(ctx, c.bed.ways[0].Generator, c.bed.ways[0].Receiver, 0, c.t.Seconds)
@@ -256,7 +256,7 @@ func (c *checker) ceiling(ctx context.Context) bool {
 	return c.say(s, err) && c.overload(sent, got)
 }
 
-// overload says whether that was enough to measure what the DUT forwards at most.
+// overload says whether that suffices to measure the DUT's maximum.
 func (c *checker) overload(sent load.Sent, got load.Received) bool {
 	s := Step{Name: "overload", Proves: "whether a study's part without a rate is valid here: it needs more than the DUT can forward"}
 	share := float64(got.RxPackets) / max(1, float64(sent.TxPackets))
@@ -267,7 +267,7 @@ func (c *checker) overload(sent load.Sent, got load.Received) bool {
 	return c.say(s, nil)
 }
 
-// changes says what a study would do to the DUT.
+// changes says what a study would change on the DUT.
 func (c *checker) changes(context.Context) bool {
 	if c.o.DUT == nil {
 		return c.say(Step{Name: "changes", Proves: "what a study changes", Found: "nothing: the DUT is not reached"}, nil)

@@ -16,10 +16,10 @@ import (
 	"linerate/internal/wait"
 )
 
-// shouts is how many frames a wire is tried with.
+// shouts is the number of frames for testing a wire.
 const shouts = 400
 
-// wires sends frames to everybody on each wire and looks where they arrive.
+// wires sends broadcast frames on each wire and checks where they arrive.
 func (c *checker) wires(ctx context.Context) bool {
 	if c.o.DUT == nil {
 		return c.apart(ctx)
@@ -28,7 +28,7 @@ func (c *checker) wires(ctx context.Context) bool {
 	for _, w := range c.o.File.Wires {
 		from, to := w.Start(), w.Finish()
 		if from.Host == testbed.DUT {
-			from, to = to, from // a wire leads both ways, and the DUT sends nothing
+			from, to = to, from // wires work in both directions, and the DUT sends nothing
 		}
 		s := Step{Name: "wire " + w.From + " → " + w.To, Proves: "frames sent at one end arrive at the other"}
 		ok = c.shouted(ctx, s, from, func(sent uint64, got map[string]uint64) (string, error) { return wired(from, to, sent, got) }) && ok
@@ -36,8 +36,8 @@ func (c *checker) wires(ctx context.Context) bool {
 	return ok
 }
 
-// apart sends frames to everybody from each of the generator's ends of a DUT that is
-// not reached. A router keeps them; a switch that has both wires does not.
+// apart sends broadcast frames from each of the generator's ends to an inaccessible
+// DUT. A router drops them; a switch with both wires does not.
 func (c *checker) apart(ctx context.Context) bool {
 	ok := true
 	for _, p := range c.o.File.Paths() {
@@ -50,8 +50,8 @@ func (c *checker) apart(ctx context.Context) bool {
 	return ok
 }
 
-// kept says what it means where frames to everybody arrived that a router keeps. A
-// few are unsolicited; a switch that limits storms lets more through.
+// kept interprets where broadcast frames arrived that a router would drop. A few
+// are unsolicited; a switch that limits storms lets more through.
 func kept(from testbed.End, paths []testbed.Path, sent uint64, got map[string]uint64) (string, error) {
 	for _, p := range paths {
 		if to := p.Out.Finish().String(); got[to] >= sent/10 {
@@ -62,7 +62,7 @@ func kept(from testbed.End, paths []testbed.Path, sent uint64, got map[string]ui
 	return fmt.Sprintf("none of %d frames got past the DUT", sent), nil
 }
 
-// shouted tells a step: what judge makes of where frames to everybody arrive.
+// shouted reports a step: judge interprets where broadcast frames arrived.
 func (c *checker) shouted(ctx context.Context, s Step, from testbed.End, judge func(sent uint64, got map[string]uint64) (string, error)) bool {
 	sent, got, err := c.shout(ctx, from)
 	if err == nil {
@@ -71,7 +71,7 @@ func (c *checker) shouted(ctx context.Context, s Step, from testbed.End, judge f
 	return c.say(s, err)
 }
 
-// shout sends frames to everybody from an end, and returns how many were sent and
+// shout sends broadcast frames from an end, and returns how many were sent and
 // how many each interface received meanwhile.
 func (c *checker) shout(ctx context.Context, from testbed.End) (sent uint64, got map[string]uint64, err error) {
 	if err := c.t.Ready(ctx, port.Side(from.Host)); err != nil {
@@ -92,16 +92,16 @@ func (c *checker) shout(ctx context.Context, from testbed.End) (sent uint64, got
 	}
 	got, err = c.arrivals(ctx)
 	for e := range got {
-		got[e] -= min(before[e], got[e]) // an interface may be made anew
+		got[e] -= min(before[e], got[e]) // an interface may be recreated
 	}
 	return sent, got, err
 }
 
-// wired says what it means where frames to everybody arrived: the wire must take
-// them to its other end, to no other, and lose none.
+// wired interprets where broadcast frames arrived: the wire must deliver them to
+// its other end only, without loss.
 func wired(from, to testbed.End, sent uint64, got map[string]uint64) (string, error) {
 	seen := list.Filter(slices.Sorted(maps.Keys(got)), func(e string) bool { return e != from.String() && got[e] >= sent/2 })
-	arrived := min(got[to.String()], sent) // some are unsolicited
+	arrived := min(got[to.String()], sent) // some may be unsolicited
 	switch {
 	case len(seen) == 0 && arrived < sent/10:
 		return "", hint.With(fmt.Errorf("frames sent at %s arrived nowhere (%s got %d of %d)", from, to, arrived, sent), "is a wire plugged in there, and does a switch between keep its ports apart?")
@@ -116,7 +116,7 @@ func wired(from, to testbed.End, sent uint64, got map[string]uint64) (string, er
 	return fmt.Sprintf("%d of %d frames", arrived, sent), nil
 }
 
-// arrivals counts what each interface of each host has received.
+// arrivals returns how many frames each interface of each host has received.
 func (c *checker) arrivals(ctx context.Context) (map[string]uint64, error) {
 	all := map[string]uint64{}
 	for _, r := range c.roles() {
@@ -138,10 +138,10 @@ func (c *checker) arrivals(ctx context.Context) (map[string]uint64, error) {
 	return all, nil
 }
 
-// named gives each interface of a machine that has both roles to one of them.
+// named assigns each interface of a machine with both roles to one of them.
 func (c *checker) named(name, device string) bool {
 	if c.o.File.Host(name).Management == device {
-		return false // the check's own connection comes by it
+		return false // the check's own connection uses it
 	}
 	if name == testbed.DUT || !c.o.File.OneOuter() {
 		return true

@@ -22,7 +22,7 @@ import (
 //go:embed bed.sh
 var bedScript string
 
-// Conn reaches one machine.
+// Conn is a connection to one machine.
 type Conn interface {
 	host.Runner
 	host.Piper
@@ -32,40 +32,40 @@ type Conn interface {
 type Identity struct {
 	OS, Release, Arch string
 	UID               int
-	// Boot names the boot: no two have the same. Booted is its time.
+	// Boot identifies the boot uniquely. Booted is its time.
 	Boot   string
 	Booted time.Time
-	Clock  string // what the kernel counts time by
+	Clock  string // the kernel's clock source
 }
 
-// Port is an interface of a machine as it is.
+// Port is the present state of a machine's interface.
 type Port struct {
 	Device     string
 	MAC        net.HardwareAddr
 	Up         bool
 	MTU        int
-	IPv4, IPv6 netip.Prefix // the first of each; invalid without
-	// AtOnce: its counters are the kernel's own. Other drivers may ask their
-	// NIC for them once a second or so.
+	IPv4, IPv6 netip.Prefix // the first of each; invalid if there is none
+	// AtOnce is set if its counters are the kernel's own. Other drivers may
+	// read them from the NIC only about once a second.
 	AtOnce bool
 }
 
-// ask runs a function of bed.sh.
+// ask runs a function in bed.sh.
 func ask(ctx context.Context, c Conn, stdin []byte, args ...string) (string, error) {
 	out, err := c.Run(ctx, bedScript, args, stdin)
-	if err != nil && !strings.Contains(err.Error(), c.Where()) { // a connection names it
+	if err != nil && !strings.Contains(err.Error(), c.Where()) { // the connection names it
 		err = fmt.Errorf("%s: %w", c.Where(), err)
 	}
 	return string(out), err
 }
 
-// Identify asks a machine who it is.
+// Identify asks a machine for its identity.
 func Identify(ctx context.Context, c Conn) (Identity, error) {
 	out, err := ask(ctx, c, nil, "identity")
 	if err != nil {
 		return Identity{}, err
 	}
-	id := Identity{UID: -1} // an answer without it is not taken for root
+	id := Identity{UID: -1} // an answer without a UID must not pass for root
 	for line := range strings.Lines(out) {
 		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch word {
@@ -94,7 +94,7 @@ func Identify(ctx context.Context, c Conn) (Identity, error) {
 	return id, nil
 }
 
-// PortOf asks a machine for an interface.
+// PortOf reads an interface of a machine.
 func PortOf(ctx context.Context, c Conn, device string) (Port, error) {
 	out, err := ask(ctx, c, nil, "port", device)
 	if err != nil {
@@ -127,8 +127,8 @@ func PortOf(ctx context.Context, c Conn, device string) (Port, error) {
 	return p, nil
 }
 
-// address keeps the first: ADDRESS/BITS on Linux, ADDRESS MASK (hex or bits)
-// on FreeBSD.
+// address keeps the first address: ADDRESS/BITS on Linux, ADDRESS MASK (hex
+// or bits) on FreeBSD.
 func address(first netip.Prefix, f []string) (netip.Prefix, error) {
 	if first.IsValid() || len(f) < 3 {
 		return first, nil
@@ -151,8 +151,8 @@ func address(first netip.Prefix, f []string) (netip.Prefix, error) {
 	return netip.PrefixFrom(a, ones), nil
 }
 
-// countersOf reads counters since they began: of what came in by some interfaces,
-// and of what went out by others.
+// countersOf reads absolute counters: of frames received by some interfaces, and
+// sent by others.
 func countersOf(ctx context.Context, c Conn, in, out []string) (testbed.Counters, error) {
 	args := []string{"counters"}
 	for _, i := range in {
@@ -172,25 +172,24 @@ func countersOf(ctx context.Context, c Conn, in, out []string) (testbed.Counters
 	return t, nil
 }
 
-// Counts reads the counters of an interface of any machine, in packets since
-// they began.
+// Counts reads the absolute packet counters of an interface on any machine.
 func Counts(ctx context.Context, c Conn, device string) (received, sent uint64, err error) {
 	t, err := countersOf(ctx, c, []string{device}, []string{device})
 	return t.Received, t.Forwarded, err
 }
 
-// ErrHeld says that another study has the testbed.
+// ErrHeld is returned if another study holds the testbed.
 var ErrHeld = errors.New("the testbed is in use")
 
-// holdScript keeps a lock on the DUT for as long as its standard input is
-// open: sshd closes that when the controller is gone, and a boot too.
+// holdScript holds a lock on the DUT as long as its standard input is open:
+// sshd closes it when the controller is gone, as does a boot.
 const holdScript = `S=${LINERATE_ROOT-}/var/lib/linerate; if [ $(uname -s) = FreeBSD ]; then S=${LINERATE_ROOT-}/var/db/linerate; fi; ` +
 	`PATH=$PATH:/sbin:/usr/sbin; export S PATH; umask 077; mkdir -p $S || exit 1; ` +
 	`if [ $(uname -s) = FreeBSD ]; then exec lockf -k -s -t 0 $S/bed.lock /bin/sh -c "echo \$\$ \$1 >\$S/bed.holder; echo held; exec cat >/dev/null" hold $1; fi; ` +
 	`exec flock -n -E 75 $S/bed.lock /bin/sh -c "echo \$\$ \$1 >\$S/bed.holder; echo held; exec cat >/dev/null" hold $1`
 
-// hold takes the testbed for owner, a plain word. The lock outlives ctx, the wait
-// for it does not.
+// hold locks the testbed for owner, a plain word. The lock outlives ctx, but
+// waiting for it does not.
 func hold(ctx context.Context, c Conn, owner string) (io.ReadWriteCloser, error) {
 	var who string
 	for range 5 {
@@ -206,7 +205,7 @@ func hold(ctx context.Context, c Conn, owner string) (io.ReadWriteCloser, error)
 			return nil, err
 		}
 		if _, err := ask(ctx, c, nil, "dismiss", owner); err != nil {
-			break // it is another's
+			break // another owner has it
 		}
 		if err := wait.For(ctx, 200*time.Millisecond); err != nil {
 			return nil, err
@@ -217,7 +216,7 @@ func hold(ctx context.Context, c Conn, owner string) (io.ReadWriteCloser, error)
 	return nil, fmt.Errorf("%s: %w by %s", c.Where(), ErrHeld, name)
 }
 
-// lockedCode is what holdScript ends with where another has the lock (sysexits(3),
+// lockedCode is the exit code of holdScript if another has the lock (sysexits(3),
 // EX_TEMPFAIL).
 const lockedCode = 75
 

@@ -18,12 +18,12 @@ import (
 	"linerate/internal/testbed"
 )
 
-// boot reboots the DUT and returns when another boot than this one answers and
-// is online. down takes it down; nil is a plain reboot.
-// After a time-out the power is cycled, as often as the testbed allows.
+// boot reboots the DUT and returns when a new boot answers and is online. down
+// takes it down; nil is a plain reboot. After a timeout it cycles the power,
+// as often as the testbed allows.
 func (b *Bed) boot(ctx context.Context, down func(context.Context) error) (testbed.Boot, error) {
 	start, patience := time.Now(), time.Duration(b.o.File.Reboot.Wait)
-	// It may have booted by itself since it was last asked: that is not this boot.
+	// The DUT may have booted by itself since the last query; that boot does not count.
 	if id, err := b.identify(ctx, b.o.answer); err == nil {
 		b.id = id
 	}
@@ -63,7 +63,7 @@ func (b *Bed) boot(ctx context.Context, down func(context.Context) error) (testb
 	return r, wait.For(ctx, time.Duration(b.o.File.Reboot.Rest))
 }
 
-// nearly is the share of reboot.wait beyond which a boot counts as near it.
+// nearly is the share of reboot.wait above which a boot counts as nearly too slow.
 const nearly = 0.6
 
 func (b *Bed) tellBoot(r testbed.Boot, wait time.Duration) {
@@ -75,7 +75,7 @@ func (b *Bed) tellBoot(r testbed.Boot, wait time.Duration) {
 	}
 }
 
-// slowBoots says what is to be looked for where a boot was given up on.
+// slowBoots advises what to check after giving up on a boot.
 func (b *Bed) slowBoots(wait time.Duration) string {
 	if b.slowest > 0 {
 		return fmt.Sprintf("if it does come up and only takes longer than reboot: {wait: %s} of the testbed's file allows (boots of this study took up to %.0f s), write more there", wait, b.slowest)
@@ -103,16 +103,16 @@ func (b *Bed) goDown(ctx context.Context, down func(context.Context) error) erro
 	return err
 }
 
-// Unreached tells a connection that ended with the host, or a host that is down
-// already, from one that says no.
+// Unreached distinguishes a connection that ended with the host, or a host that
+// is already down, from an error reported by the host.
 func Unreached(err error) bool {
 	var said *host.ScriptError
 	return !errors.As(err, &said)
 }
 
-// Await tries something until it works, try says that this is final, or the machine
-// has not been reached for so long: one that boots does not answer. say is called once
-// that it is waited for.
+// Await retries something until it succeeds, try reports a final error, or the machine
+// has not been reached for the given time: a booting machine does not answer. say is
+// called once when waiting begins.
 func Await(ctx context.Context, patience, poll time.Duration, try func() (final bool, err error), say func(err error, wait time.Duration)) error {
 	deadline := time.Now().Add(patience)
 	for told := false; ; told = true {
@@ -129,7 +129,7 @@ func Await(ctx context.Context, patience, poll time.Duration, try func() (final 
 	}
 }
 
-// power cycles the DUT's power.
+// power switches the DUT's power off and on with the testbed's power command, if it has one.
 func (b *Bed) power(ctx context.Context, r *testbed.Boot) error {
 	if len(b.o.File.Power) == 0 || b.o.Local == nil {
 		b.o.Say("%s has not come back in %s, and the testbed has no power command: waiting once more", b.o.DUT.Where(), time.Duration(b.o.File.Reboot.Wait))
@@ -143,7 +143,7 @@ func (b *Bed) power(ctx context.Context, r *testbed.Boot) error {
 	return nil
 }
 
-// awaitBoot waits until another boot answers.
+// awaitBoot waits until the DUT answers with a boot ID other than the last one known.
 func (b *Bed) awaitBoot(ctx context.Context, patience time.Duration) (Identity, error) {
 	deadline := time.Now().Add(patience)
 	last := errors.New("it never went down")
@@ -162,15 +162,15 @@ func (b *Bed) awaitBoot(ctx context.Context, patience time.Duration) (Identity, 
 	return Identity{}, last
 }
 
-// identify asks the DUT who it is, which may take so long: one that goes down while
-// it is asked never says it, and its connection does not end with it.
+// identify asks the DUT for its identity and gives up after within: a DUT that goes
+// down while it is asked never answers, and the connection stays open.
 func (b *Bed) identify(ctx context.Context, within time.Duration) (Identity, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("no answer in %s", within))
 	defer cancel()
 	return Identify(ctx, b.dut())
 }
 
-// online waits until the DUT says that it forwards.
+// online waits until the testbed's online command succeeds, so until the DUT forwards.
 func (b *Bed) online(ctx context.Context) error {
 	if len(b.o.File.Reboot.Online) == 0 {
 		return nil
@@ -191,8 +191,8 @@ func (b *Bed) online(ctx context.Context) error {
 	}
 }
 
-// readBoot reads back what the boot was to set: what the kernel has, not what
-// the files say. A setting that did not take makes the trial invalid.
+// readBoot reads back the settings that the boot was to set, from the kernel and
+// not from the files. A setting that did not take effect makes the trial invalid.
 func (b *Bed) readBoot(ctx context.Context, v variant) (back map[string]string, not []string, err error) {
 	var q bytes.Buffer
 	for _, w := range v.wants {
@@ -215,7 +215,7 @@ func (b *Bed) readBoot(ctx context.Context, v variant) (back map[string]string, 
 		}
 	}
 	if b.pending == "" {
-		return back, not, nil // it has nothing to put back
+		return back, not, nil // nothing to put back
 	}
 	st, err := b.m.Status(ctx)
 	if err == nil && st.State == "idle" {
@@ -225,8 +225,8 @@ func (b *Bed) readBoot(ctx context.Context, v variant) (back map[string]string, 
 	return back, not, err
 }
 
-// runScript sets values one after the other by knob's functions, and prints
-// what they read back as: a boot takes all of it back.
+// runScript sets values one after another with knob's functions, and prints
+// what they read back as; a boot reverts them all.
 const runScript = `
 cd / || exit 1
 while read -r m d n v; do
@@ -236,8 +236,8 @@ while read -r m d n v; do
 done
 `
 
-// runAfterBoot sets what the running system gets, on a system that a boot
-// will take it back from.
+// runAfterBoot applies the running system's settings, on a system from which
+// a boot will remove them.
 func (b *Bed) runAfterBoot(ctx context.Context, v variant) (map[string]string, error) {
 	back := map[string]string{}
 	if len(v.values) > 0 {

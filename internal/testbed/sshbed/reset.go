@@ -19,8 +19,8 @@ import (
 	"linerate/internal/testbed"
 )
 
-// digestKind begins the names of a study's transactions; the owner's digits
-// follow, then the settings'.
+// digestKind begins the names of a study's transactions; digits for the owner
+// follow, then the settings' digest.
 const (
 	digestKind  = "study:"
 	ownerDigits = 12
@@ -38,8 +38,8 @@ func sha(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Reset puts the DUT back, gives it the settings, and makes it start anew as
-// far as the study wants.
+// Reset restores the DUT, applies the settings, and restarts it as far as the
+// study requires.
 func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Applied, error) {
 	start := time.Now()
 	a := testbed.Applied{Digest: b.digestOf(settings)}
@@ -83,10 +83,10 @@ func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Ap
 	return a, err
 }
 
-// held makes sure that the testbed is still this study's.
+// held ensures that this study still holds the testbed.
 func (b *Bed) held(ctx context.Context) error {
 	if b.lock != nil {
-		// A lock that was lost answers: its end.
+		// Writing to a lost lock fails.
 		if _, err := b.lock.Write([]byte("\n")); err == nil {
 			return nil
 		}
@@ -100,9 +100,9 @@ func (b *Bed) held(ctx context.Context) error {
 	return nil
 }
 
-// putBack undoes what is pending. The agent verifies it. What a boot has set is
-// in force until the next: the DUT is set to boot by itself in case the controller
-// is gone by then.
+// putBack reverts what is pending; the agent verifies it. What a boot has set
+// stays in force until the next boot: the DUT is set to boot by itself in case the
+// controller is gone by then.
 func (b *Bed) putBack(ctx context.Context, why string) error {
 	if b.pending == "" {
 		return b.forget(ctx)
@@ -125,12 +125,12 @@ func (b *Bed) putBack(ctx context.Context, why string) error {
 	return b.forget(ctx)
 }
 
-// anyPending stands for a transaction whose name is not known: its answer never
-// came.
+// anyPending stands for a transaction whose name is unknown because the answer
+// was lost.
 const anyPending = "any"
 
-// revert takes back what is pending. It may have put itself back; one that is
-// still under way is waited for.
+// revert reverts what is pending. It may have been reverted already; revert
+// waits for one that is still in progress.
 func (b *Bed) revert(ctx context.Context, why string) error {
 	for {
 		_, err := b.m.Revert(ctx, b.pending, why)
@@ -155,11 +155,11 @@ func (b *Bed) revert(ctx context.Context, why string) error {
 	}
 }
 
-// busyCode is what the agent ends with when another is at work (sysexits(3),
+// busyCode is the agent's exit code if another is at work (sysexits(3),
 // EX_TEMPFAIL).
 const busyCode = 75
 
-// own lists the transactions of this study that were put back.
+// own lists this study's reverted transactions.
 func (b *Bed) own(st apply.Status) (ids []string) {
 	for _, past := range st.History {
 		if past.Outcome == string(apply.Reverted) && strings.HasPrefix(past.Digest, b.digestOf(nil)[:len(digestKind)+ownerDigits]) {
@@ -169,7 +169,7 @@ func (b *Bed) own(st apply.Status) (ids []string) {
 	return ids
 }
 
-// forget removes what the DUT remembers of transactions that are over.
+// forget removes finished transactions from the DUT's records.
 func (b *Bed) forget(ctx context.Context) error {
 	if len(b.past) == 0 {
 		return nil
@@ -181,7 +181,7 @@ func (b *Bed) forget(ctx context.Context) error {
 	return err
 }
 
-// resetRunning sets everything at once, on the running system.
+// resetRunning applies everything at once, on the running system.
 func (b *Bed) resetRunning(ctx context.Context, v variant, a *testbed.Applied) error {
 	if !v.empty() {
 		after, err := b.commit(ctx, v, false)
@@ -201,7 +201,7 @@ func (b *Bed) resetRunning(ctx context.Context, v variant, a *testbed.Applied) e
 	return b.online(ctx)
 }
 
-// resetByBoot writes what a boot reads, boots, and sets the rest.
+// resetByBoot writes what a boot reads, boots, and applies the rest.
 func (b *Bed) resetByBoot(ctx context.Context, v variant, a *testbed.Applied) error {
 	boot, run := v.split()
 	if v.image != "" {
@@ -240,8 +240,8 @@ func (b *Bed) resetByBoot(ctx context.Context, v variant, a *testbed.Applied) er
 	if a.ReadBack, a.NotTaken, err = b.readBoot(ctx, boot); err != nil {
 		return err
 	}
-	// What runs needs no journal here: the boot that puts the rest back
-	// ends it too.
+	// Running settings need no journal here: the boot that restores the rest
+	// ends them too.
 	taken, err := b.runAfterBoot(ctx, run)
 	for k, value := range taken {
 		a.ReadBack[k] = value
@@ -249,11 +249,11 @@ func (b *Bed) resetByBoot(ctx context.Context, v variant, a *testbed.Applied) er
 	return err
 }
 
-// bootImage boots something else once; the next boot is of what always boots.
+// bootImage boots another image once; the next boot uses the default again.
 func (b *Bed) bootImage(ctx context.Context, image string, a *testbed.Applied) error {
 	var lasting string
 	var said error
-	r, err := b.boot(ctx, func(context.Context) error { // which has a minute: writing an image may take longer
+	r, err := b.boot(ctx, func(context.Context) error { // its own timeout is a minute, but writing an image may take longer
 		ctx, cancel := context.WithTimeout(ctx, time.Duration(b.o.File.Reboot.Wait))
 		defer cancel()
 		lasting, said = ask(ctx, b.dut(), nil, "into", image)
@@ -276,12 +276,12 @@ func (b *Bed) bootImage(ctx context.Context, image string, a *testbed.Applied) e
 	if is != "yes" {
 		a.NotTaken = append(a.NotTaken, fmt.Sprintf("image %s: what booted is %q", image, is))
 	}
-	// Without a controller it boots by itself, and is what it was.
+	// Without a controller the DUT boots by itself, which restores it.
 	_, err = ask(ctx, b.dut(), nil, "insure", fmt.Sprint(int(b.o.Window.Seconds())))
 	return err
 }
 
-// commit makes a variant true by apply's journal and judges what reads back.
+// commit applies a variant through apply's journal and checks what reads back.
 func (b *Bed) commit(ctx context.Context, v variant, trial bool) (map[string]string, error) {
 	now, err := b.m.Look(ctx, apply.KeysOf(v.values), nil)
 	if err != nil {
@@ -315,12 +315,12 @@ func (b *Bed) commit(ctx context.Context, v variant, trial bool) (map[string]str
 	return back, nil
 }
 
-// recall learns what became of a transaction that failed: it is history, or still
-// being taken back.
+// recall finds out what happened to a failed transaction: it has been reverted,
+// or still is being reverted.
 func (b *Bed) recall(ctx context.Context) {
 	st, err := b.m.Status(ctx)
 	switch {
-	case err != nil: // refused says that it is unknown
+	case err != nil: // refused reports that it is unknown
 	case st.State == "idle":
 		b.past = append(b.past, b.own(st)...)
 	default:
@@ -328,8 +328,8 @@ func (b *Bed) recall(ctx context.Context) {
 	}
 }
 
-// refused tells what the DUT will not have from what went wrong: the first is
-// the variant's business, the second the study's.
+// refused distinguishes settings that the DUT does not support from failures:
+// the first concern the variant, the second the study.
 func (b *Bed) refused(err error) error {
 	var said *host.ScriptError
 	if errors.As(err, &said) {
@@ -341,7 +341,7 @@ func (b *Bed) refused(err error) error {
 		}
 		return hint.With(fmt.Errorf("set up the DUT: %w", err), "fix that on %s, then resume the study: its trials are kept", b.o.DUT.Where())
 	}
-	// The answer never came: the change may be made or still be under way.
+	// The answer was lost: the change may be complete or in progress.
 	b.pending = anyPending
 	time.Sleep(min(2*time.Second, b.o.poll))
 	return hint.With(fmt.Errorf("set up the DUT: %w", err), "when %s answers again, resume the study; without that it takes the change back by itself, within %s", b.o.DUT.Where(), b.o.Window)

@@ -8,10 +8,10 @@ import (
 	"linerate/internal/setting"
 )
 
-// rulesEnd ends a ruleset in a script.
+// rulesEnd is the here-document delimiter of a ruleset in a script.
 const rulesEnd = "LINERATE-RULES-END-HERE"
 
-// addRules adds a firewall's ruleset, of the DUT's own system.
+// addRules adds a firewall ruleset for the DUT's own system.
 func (b *Bed) addRules(v *variant, s setting.Setting) error {
 	onLinux := s.Mechanism == setting.NFT
 	if onLinux != (b.id.OS == "linux") {
@@ -40,20 +40,20 @@ func (b *Bed) addRules(v *variant, s setting.Setting) error {
 	return nil
 }
 
-// here writes a file of the transaction's directory.
+// here returns the shell command that writes a file in the transaction's directory.
 func here(name, text string) string {
 	return "cat >\"$1/" + name + "\" <<'" + rulesEnd + "' || exit 1\n" + text + rulesEnd + "\n"
 }
 
-// nftStep adds tables to those that are there, and loads the old ones anew.
+// nftStep adds tables to the existing ones; its undo reloads the old ruleset.
 var nftStep = step{
 	do: `command -v nft >/dev/null || { echo "` + cannotBeHad + `the DUT has no nft"; exit 1; }
 nft list ruleset >"$1/nft.tmp" && mv "$1/nft.tmp" "$1/nft.old" && nft -f "$1/rules"`,
 	undo: `[ ! -f "$1/nft.old" ] || { echo "flush ruleset"; cat "$1/nft.old"; } | nft -f -`,
 }
 
-// pfStep turns pf on with the rules where it was off: loaded rules cannot be read
-// back exactly. Optimised, pfctl would make one table of a row of generated rules.
+// pfStep enables pf with the rules, only if it was disabled: loaded rules cannot be read back
+// exactly. With optimisation, pfctl would combine consecutive generated rules into one table.
 var pfStep = step{
 	do: `if pfctl -si 2>/dev/null | grep -q "^Status: Enabled"; then echo "` + cannotBeHad + `pf is in use on the DUT: give the rules as files, with reset: reboot"; exit 1; fi
 kldstat -q -m pf || { kldload pf && : >"$1/pf.loaded"; } || { echo "` + cannotBeHad + `the DUT has no pf"; exit 1; }
@@ -62,8 +62,8 @@ kldstat -q -m pf || { kldload pf && : >"$1/pf.loaded"; } || { echo "` + cannotBe
 if [ -f "$1/pf.loaded" ]; then kldunload pf && rm -f "$1/pf.loaded"; fi`,
 }
 
-// ipfwStep loads ipfw, which would deny everything, only after telling it not
-// to.
+// ipfwStep loads ipfw, whose default is to deny everything, only after
+// changing that default.
 var ipfwStep = step{
 	do: `if kldstat -q -m ipfw; then echo "` + cannotBeHad + `ipfw is in use on the DUT: give the rules as files, with reset: reboot"; exit 1; fi
 kenv net.inet.ip.fw.default_to_accept=1 >/dev/null && : >"$1/ipfw.loaded" && kldload ipfw || { echo "` + cannotBeHad + `the DUT has no ipfw"; exit 1; }
@@ -71,8 +71,8 @@ ipfw -q "$1/rules"`,
 	undo: `if [ -f "$1/ipfw.loaded" ]; then kenv -u net.inet.ip.fw.default_to_accept >/dev/null 2>&1; kldunload ipfw 2>/dev/null; rm -f "$1/ipfw.loaded"; fi`,
 }
 
-// rulesOf are a ruleset and, for pf, the addresses of its table: the user's own, or
-// rules that no workload's packet matches (setting.Rules), which are knob's on FreeBSD.
+// rulesOf returns a ruleset and, for pf, the addresses of its table: the user's own, or
+// rules that match no workload's packet (setting.Rules), which on FreeBSD come from knob.
 func rulesOf(m setting.Mechanism, r setting.Rules) (rules, table string) {
 	switch {
 	case m == setting.PF:

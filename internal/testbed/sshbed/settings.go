@@ -18,28 +18,28 @@ import (
 	"linerate/internal/testbed"
 )
 
-// variant is what a list of settings comes to on this DUT.
+// variant is what a list of settings means on this DUT.
 type variant struct {
 	name, digest string
 	values       []apply.Assignment
 	files        []plan.File
 	steps        []step
 	wants        []want // what a boot must make of the files
-	image        string // booted once; "": what always boots
+	image        string // booted once; "" for the default
 }
 
-// step is something done by a script, and what takes it back.
+// step is a script, with one that undoes it.
 type step struct{ do, undo string }
 
-// want is a value that a boot is to set.
+// want is a value that a boot should set.
 type want struct{ mechanism, name, value string }
 
-// cannotBeHad begins what a script says when the DUT cannot do it at all.
+// cannotBeHad begins a script's message that the DUT does not support something.
 const cannotBeHad = "unavailable: "
 
 func (v variant) empty() bool { return len(v.values)+len(v.files)+len(v.steps) == 0 }
 
-// split separates what a boot reads from what the running system gets.
+// split separates what a boot reads from what is applied to the running system.
 func (v variant) split() (boot, run variant) {
 	boot, run = v, v
 	boot.values, boot.steps = nil, nil
@@ -47,7 +47,7 @@ func (v variant) split() (boot, run variant) {
 	return boot, run
 }
 
-// do is the script of all steps; the first that fails ends it.
+// do returns the script of all steps, which ends at the first failure.
 func (v variant) do() string {
 	var b strings.Builder
 	for _, s := range v.steps {
@@ -56,7 +56,7 @@ func (v variant) do() string {
 	return b.String()
 }
 
-// takeBack undoes the steps, the last first.
+// takeBack returns the script that undoes the steps, last first.
 func (v variant) takeBack() string {
 	var b strings.Builder
 	for _, s := range slices.Backward(v.steps) {
@@ -65,7 +65,7 @@ func (v variant) takeBack() string {
 	return b.String()
 }
 
-// variant works out what settings come to on this DUT.
+// variant converts settings for this DUT.
 func (b *Bed) variant(ctx context.Context, settings []setting.Setting) (variant, error) {
 	v := variant{digest: b.digestOf(settings)}
 	if len(settings) > 0 {
@@ -111,18 +111,18 @@ func (b *Bed) add(ctx context.Context, v *variant, laid map[string]plan.File, s 
 	return nil
 }
 
-// assign gives a value to each of some devices; those of no device have one called "".
+// assign assigns a value to each of some devices; settings without a device have one called "".
 func assign(m setting.Mechanism, name, value string, devices ...string) []apply.Assignment {
 	return list.Map(devices, func(d string) apply.Assignment {
 		return apply.Assignment{Key: knob.Key{Mechanism: m, Device: d, Name: name}, Value: value}
 	})
 }
 
-// imageName accepts names of boot environments, kernels and GRUB's entries.
+// imageName matches names of boot environments, kernels and GRUB entries.
 var imageName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 ._>()/,+-]{0,99}$`)
 
-// image boots something else. One boot tries one thing: the journal of what else
-// a boot reads is of the system that always boots.
+// image selects another boot image. A boot tries only one thing: the journal of
+// the files that a boot reads belongs to the default system.
 func (b *Bed) image(v *variant, s setting.Setting) error {
 	if b.o.Reset != Reboot || v.image != "" || !imageName.MatchString(s.Name) || strings.Contains(s.Name, "..") {
 		return unavailable(s, "a variant has one image, by its name, and a study with reset: reboot boots it")
@@ -132,7 +132,7 @@ func (b *Bed) image(v *variant, s setting.Setting) error {
 }
 
 // bootVariable appends a variable to rc.conf or loader.conf.local: the last
-// line of a name counts.
+// line for a name counts.
 func (b *Bed) bootVariable(ctx context.Context, v *variant, laid map[string]plan.File, s setting.Setting) error {
 	if b.id.OS != "freebsd" {
 		return unavailable(s, "the DUT runs %s", b.id.OS)
@@ -158,7 +158,7 @@ func (b *Bed) bootVariable(ctx context.Context, v *variant, laid map[string]plan
 	return nil
 }
 
-// tree lays a configuration set over the DUT's root.
+// tree adds the files of a configuration set.
 func (b *Bed) tree(v *variant, laid map[string]plan.File, s setting.Setting) error {
 	if b.o.Tree == nil {
 		return unavailable(s, "no files are known by this name")
@@ -177,8 +177,8 @@ func (b *Bed) tree(v *variant, laid map[string]plan.File, s setting.Setting) err
 	return nil
 }
 
-// wantsOf lists what a boot makes of a file: loader variables and sysctls. The
-// last line of a name counts; the file itself is wanted as it was laid.
+// wantsOf lists what a boot should set from a file: loader variables and sysctls.
+// The last line for a name counts; the file itself must be as written.
 func wantsOf(f plan.File) []want {
 	mechanism := ""
 	switch {
@@ -207,8 +207,8 @@ func wantsOf(f plan.File) []want {
 	return list
 }
 
-// allowed refuses what would touch the way into the DUT, and files that cannot
-// be put back exactly.
+// allowed refuses files that could cut off access to the DUT, and those that
+// cannot be restored exactly.
 func (b *Bed) allowed(ctx context.Context, v variant) error {
 	if len(v.files) == 0 {
 		return nil
@@ -231,7 +231,7 @@ func (b *Bed) allowed(ctx context.Context, v variant) error {
 	return nil
 }
 
-// addStep adds what takes a script.
+// addStep adds a setting that takes a script.
 func (b *Bed) addStep(v *variant, s setting.Setting) error {
 	switch s.Mechanism {
 	case setting.Command:
@@ -275,7 +275,7 @@ func (b *Bed) addRoute(v *variant, s setting.Setting) error {
 	return nil
 }
 
-// words is a command as shell.
+// words quotes a command for a shell.
 func words(argv []string) string {
 	quoted := make([]string, len(argv))
 	for i, a := range argv {

@@ -25,12 +25,12 @@ func (b *Bed) Telemetry(ctx context.Context) (testbed.Telemetry, error) {
 	return parseTelemetry(out), nil
 }
 
-// ticks of CPU time a second, as both systems count them for programs:
-// USER_HZ of Linux, stathz of FreeBSD (127 or 128).
+// ticks is the unit of CPU time as both systems count it for programs:
+// USER_HZ on Linux, stathz on FreeBSD (127 or 128).
 const ticks = "ticks"
 
-// parseTelemetry reads bed.sh's sections. A line that it does not know is not
-// a counter.
+// parseTelemetry parses the sections printed by bed.sh. It ignores unknown
+// lines.
 func parseTelemetry(text string) testbed.Telemetry {
 	t := testbed.Telemetry{Counters: map[string]float64{}, Gauges: map[string]float64{}}
 	for section := range strings.SplitSeq("\n"+text, "\n== ") {
@@ -52,7 +52,7 @@ func parseTelemetry(text string) testbed.Telemetry {
 	return t
 }
 
-// facts are the sections that are facts of a host too, and named as they are.
+// facts parses the sections that are also facts of a host, with the same names.
 var facts = map[string]func(*fact.Facts, string){
 	"softnet": linux.AddSoftnet, "netstat-I": freebsd.AddNetstatI, "netstat-Q": freebsd.AddNetstatQ, "netstat-m": freebsd.AddNetstatM,
 	"vmstat-i": func(f *fact.Facts, text string) {
@@ -62,7 +62,7 @@ var facts = map[string]func(*fact.Facts, string){
 	},
 }
 
-// lines are the others, line by line.
+// lines parses the other sections, line by line.
 var lines = map[string]func(t *testbed.Telemetry, of string, f []string){
 	"statistics": func(t *testbed.Telemetry, of string, f []string) { count(t, of+"."+f[0], last(f)) },
 	"ethtool-S":  ethtoolLine,
@@ -85,7 +85,7 @@ func ethtoolLine(t *testbed.Telemetry, of string, f []string) {
 	}
 }
 
-// statLine keeps the CPU times of proc(5)'s cpuN lines.
+// statLine records the CPU times in proc(5)'s cpuN lines.
 func statLine(t *testbed.Telemetry, _ string, f []string) {
 	for i, name := range []string{"user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"} {
 		if i+1 < len(f) {
@@ -94,7 +94,7 @@ func statLine(t *testbed.Telemetry, _ string, f []string) {
 	}
 }
 
-// cpuLine keeps temperatures in °C and clocks in MHz.
+// cpuLine records temperatures in °C and clock rates in MHz.
 func cpuLine(t *testbed.Telemetry, _ string, f []string) {
 	value := strings.TrimSuffix(last(f), "C")
 	v, err := strconv.ParseFloat(value, 64)
@@ -114,7 +114,7 @@ func cpuLine(t *testbed.Telemetry, _ string, f []string) {
 	}
 }
 
-// cpTimesLine keeps kern.cp_times: five numbers a CPU (CPUSTATES).
+// cpTimesLine records kern.cp_times: five numbers per CPU (CPUSTATES).
 func cpTimesLine(t *testbed.Telemetry, _ string, f []string) {
 	states := []string{"user", "nice", "system", "interrupt", "idle"}
 	for i, v := range f {

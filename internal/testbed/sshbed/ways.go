@@ -21,7 +21,7 @@ type way struct {
 	in, out string
 }
 
-// towards is the DUT's interface that leads to an outer end.
+// towards returns the DUT's interface that faces an outer end.
 func (w way) towards(p port.Port) string {
 	if p.Side == port.GeneratorSide {
 		return w.in
@@ -29,7 +29,7 @@ func (w way) towards(p port.Port) string {
 	return w.out
 }
 
-// ports looks at the ends of every wire.
+// ports reads the ends of every wire.
 func (b *Bed) ports(ctx context.Context) error {
 	for _, p := range b.o.File.Paths() {
 		w, err := b.path(ctx, p)
@@ -52,8 +52,8 @@ func (b *Bed) ports(ctx context.Context) error {
 	return err
 }
 
-// path looks at the outer ends of a way, and finds the addresses that their frames
-// must carry.
+// path reads the outer ends of a way, and finds the MAC addresses to which their
+// frames must be sent.
 func (b *Bed) path(ctx context.Context, p testbed.Path) (way, error) {
 	w := way{in: p.In.Finish().Interface, out: p.Out.Start().Interface}
 	g, err := PortOf(ctx, b.o.Generator, p.In.Start().Interface)
@@ -81,8 +81,8 @@ func (b *Bed) path(ctx context.Context, p testbed.Path) (way, error) {
 	return w, err
 }
 
-// hops finds the addresses where the DUT is not reached: as the outer ends' kernels
-// do. The way back may have none; it is needed only for both directions.
+// hops finds these addresses if the DUT is inaccessible, as the kernels of the outer
+// ends do. The way back may have none; only studies with both directions need it.
 func (b *Bed) hops(ctx context.Context, w *way) error {
 	to := w.Receiver.IPv4.Addr()
 	if !to.IsValid() {
@@ -96,7 +96,7 @@ func (b *Bed) hops(ctx context.Context, w *way) error {
 		return err
 	}
 	if from := w.Generator.IPv4.Addr(); from.IsValid() {
-		// BothWays asks whether there is one.
+		// BothWays checks whether there is one.
 		if w.Receiver.Peer, _ = b.hop(ctx, b.o.Receiver, w.Receiver.Device, from); slices.ContainsFunc([]port.Port{w.Generator, w.Receiver}, owns(w.Receiver.Peer)) {
 			w.Receiver.Peer = nil
 		}
@@ -104,13 +104,13 @@ func (b *Bed) hops(ctx context.Context, w *way) error {
 	return nil
 }
 
-// owns tells the port that has an address.
+// owns returns a function that reports whether a port has an address.
 func owns(mac net.HardwareAddr) func(port.Port) bool {
 	return func(p port.Port) bool { return bytes.Equal(p.MAC, mac) }
 }
 
 // notAround refuses a way whose next hop is the receiver, or the generator itself:
-// what is sent there does not pass a router, if it passes the DUT at all.
+// such frames pass no router, if they pass the DUT at all.
 func (b *Bed) notAround(w way, to netip.Addr) error {
 	if !slices.ContainsFunc([]port.Port{w.Generator, w.Receiver}, owns(w.Generator.Peer)) {
 		return nil
@@ -122,11 +122,11 @@ func (b *Bed) notAround(w way, to netip.Addr) error {
 	return hint.With(err, "are both wires on one switch, or is one cable plugged into both ends? Give each wire its own VLAN or cable, and let the generator's route to %s lead by an address of the DUT. A DUT that bridges is not measured here: nothing proves that it is in the way", to.Unmap())
 }
 
-// inOneTable is what to do about a kernel that knows a direct way from one port
-// to the other.
+// inOneTable is advice for a kernel that knows a direct way from one port to
+// the other.
 const inOneTable = "generator and receiver are ports of one machine, whose kernel delivers to its own addresses directly: put the receiver's port into a network namespace, name it (namespace:), and give the generator a route there by the DUT"
 
-// hop is the address that frames from a device to an IP address carry.
+// hop returns the MAC address to which a device sends frames for an IP address.
 func (b *Bed) hop(ctx context.Context, c Conn, device string, to netip.Addr) (net.HardwareAddr, error) {
 	out, err := ask(ctx, c, nil, "hop", device, to.String())
 	if err != nil {
@@ -143,8 +143,8 @@ func (b *Bed) hop(ctx context.Context, c Conn, device string, to netip.Addr) (ne
 	return mac, nil
 }
 
-// outer is a port of the generator or receiver; addresses of the file go
-// before the interface's own.
+// outer returns a port of the generator or receiver; addresses in the file
+// take precedence over the interface's own.
 func outer(side port.Side, p Port, v4, v6 string) port.Port {
 	t := port.Port{Side: side, In: port.Here, Device: p.Device, MAC: p.MAC, IPv4: p.IPv4, IPv6: p.IPv6}
 	if a, err := netip.ParsePrefix(v4); err == nil {
@@ -156,14 +156,14 @@ func outer(side port.Side, p Port, v4, v6 string) port.Port {
 	return t
 }
 
-// DUT is the machine, with all ways through it.
+// DUT returns the machine, with all ways through it.
 func (b *Bed) DUT() testbed.Arm {
 	ways := list.Map(b.ways, func(w way) testbed.Way { return w.Way })
 	return testbed.Arm{Way: ways[0], More: ways[1:], Counters: b.counters}
 }
 
-// BothWays makes the counters those of both directions (testbed.Duplex): the wires
-// carry both, and each outer end can do the other's work.
+// BothWays makes the counters cover both directions (testbed.Duplex): the wires
+// carry both, and each outer end can generate and receive.
 func (b *Bed) BothWays(on bool) error {
 	if on && b.o.File.Traffic.Tool == testbed.ToolPktGen {
 		return &testbed.ErrUnavailable{Setting: "directions: both", Reason: "whether two pkt-gens can share an interface is not known; linerate's own generator sends both ways"}
@@ -177,7 +177,7 @@ func (b *Bed) BothWays(on bool) error {
 	return nil
 }
 
-// devices are the DUT's interfaces of a role; of no role, one called "".
+// devices returns the DUT's interfaces of a role; without a role, one called "".
 func (b *Bed) devices(role string) (list []string) {
 	if role != "ingress" && role != "egress" {
 		return []string{""}
@@ -192,7 +192,7 @@ func (b *Bed) devices(role string) (list []string) {
 	return list
 }
 
-// counted reads the DUT's counters of all that carries traffic.
+// counted reads the DUT's counters of all interfaces that carry traffic.
 func (b *Bed) counted(ctx context.Context) (testbed.Counters, error) {
 	in, out := b.devices("ingress"), b.devices("egress")
 	if b.both {
