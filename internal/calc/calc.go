@@ -1,10 +1,10 @@
-// Package calc holds the arithmetic of network tuning: line rates, windows,
-// buffers, tables and their memory, each with units, a source and vectors.
+// Package calc is the arithmetic of network tuning: line rates, windows, buffers,
+// tables and their memory, each with units, a source and test vectors.
 //
-// Two ways in. All lists the calculators of `linerate calc`, which take and
-// return quantities with units and are data (calculators.yaml). Options exposes the
+// It has two interfaces. All lists the calculators of `linerate calc`, which take and
+// return quantities with units and are data (calculators.yaml). Options provides the
 // formulas of functions.txt to them, and to the expressions of the catalogue and of the
-// audit's rules, which know only numbers in base units: bits per second, bytes, seconds, packets.
+// audit's rules, which use only numbers in base units: bit/s, bytes, seconds, packets.
 package calc
 
 import (
@@ -24,10 +24,10 @@ import (
 //go:embed calculators.yaml
 var calculators []byte
 
-// All lists every calculator, in the order help shows them; they must not be changed.
+// All returns every calculator, in the order of help; they must not be changed.
 var All = sync.OnceValue(func() (all []*Calculator) {
 	if err := yaml.UnmarshalWithOptions(calculators, &all, yaml.Strict()); err != nil {
-		panic(err) // a test reads it
+		panic(err) // the file is embedded; a test reads it
 	}
 	return all
 })
@@ -36,13 +36,13 @@ var All = sync.OnceValue(func() (all []*Calculator) {
 type Input struct {
 	Name string `json:"name"`
 	Unit Unit   `json:"unit"`
-	// Default is used when the caller gives nothing, written as a user would.
+	// Default is the value if none is given, as a user would write it.
 	Default string  `json:"default"`
 	Least   float64 `json:"least,omitempty"`
 	Doc     string  `json:"doc"`
 }
 
-// Formula is how an output follows from the inputs and the outputs above it.
+// Formula computes an output from the inputs and the outputs above it.
 type Formula struct {
 	Name string `json:"name"`
 	Unit Unit   `json:"unit"`
@@ -55,13 +55,13 @@ type Output struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
 	Unit  Unit    `json:"unit"`
-	// Text is the value as people write it.
+	// Text is the formatted value.
 	Text string `json:"text"`
-	// Doc says how the value came about.
+	// Doc says how the value was computed.
 	Doc string `json:"doc,omitempty"`
 }
 
-// Note is what somebody else says of the same figure, and whether it holds.
+// Note is what someone else says about the same quantity, and whether it is true.
 type Note struct {
 	Who   string `json:"who"`
 	Says  string `json:"says"`
@@ -73,12 +73,12 @@ type Note struct {
 type Vector struct {
 	In   map[string]string  `json:"in"`
 	Want map[string]float64 `json:"want"`
-	// Tolerance is relative; zero asks for equality to 1e-9.
+	// Tolerance is relative; zero means equality to 1e-9.
 	Tolerance float64 `json:"tolerance,omitempty"`
 	From      string  `json:"from"`
 }
 
-// Calculator is formulas with everything a reader needs to trust them.
+// Calculator is a set of formulas with documentation, sources and tests.
 type Calculator struct {
 	Name    string    `json:"name"`
 	Aliases []string  `json:"aliases,omitempty"`
@@ -88,24 +88,24 @@ type Calculator struct {
 	Sources []string  `json:"sources"`
 	Notes   []Note    `json:"notes,omitempty"`
 	Vectors []Vector  `json:"vectors,omitempty"`
-	// Table shows the outputs of usual values of one input.
+	// Table shows the outputs for typical values of one input.
 	Table *Usual `json:"table,omitempty"`
 }
 
-// Usual are values of an input, and the columns of their table: inputs and outputs.
+// Usual is a list of values of an input, and the columns of their table: inputs and outputs.
 type Usual struct {
 	Over    string   `json:"over"`
 	Values  []string `json:"values"`
 	Columns []string `json:"columns"`
 }
 
-// Table is a companion of a result: the same formula over usual values.
+// Table accompanies a result: the same formula for typical values.
 type Table struct {
 	Columns []string   `json:"columns"`
 	Rows    [][]string `json:"rows"`
 }
 
-// Result is what a calculator answers.
+// Result is the result of a calculator.
 type Result struct {
 	Calculator string   `json:"calculator"`
 	Inputs     []Output `json:"inputs"`
@@ -115,8 +115,7 @@ type Result struct {
 	Notes      []Note   `json:"notes"`
 }
 
-// Find returns the calculator with this name or alias, or a usage error that
-// names the nearest.
+// Find returns the calculator with a name or alias, or a usage error that names the nearest.
 func Find(name string) (*Calculator, error) {
 	var known []string
 	for _, c := range All() {
@@ -128,9 +127,8 @@ func Find(name string) (*Calculator, error) {
 	return nil, hint.Unknown("calculator", name, known)
 }
 
-// Run parses args (input name → text with unit), fills in defaults and
-// computes. Unknown or missing inputs and quantities of another kind are
-// usage errors.
+// Run parses args (input name → text with unit), fills in defaults and computes. Unknown or missing
+// inputs and quantities of another kind are usage errors.
 func (c *Calculator) Run(args map[string]string) (r Result, err error) {
 	for name := range args {
 		if known := list.Map(c.Inputs, func(i Input) string { return i.Name }); !slices.Contains(known, name) {
@@ -163,7 +161,7 @@ func (c *Calculator) Run(args map[string]string) (r Result, err error) {
 	return r, nil
 }
 
-// compute is the inputs as they were read, and the outputs.
+// compute returns the inputs as parsed, and the outputs.
 func (c *Calculator) compute(args map[string]string) (in, out []Output, err error) {
 	known := map[string]any{}
 	for _, i := range c.Inputs {
@@ -194,7 +192,7 @@ func (c *Calculator) compute(args map[string]string) (in, out []Output, err erro
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, nil, hint.Usagef("%s: %s has no finite value for these inputs", c.Name, f.Name)
 		}
-		if !slices.ContainsFunc(functions(), func(x *function) bool { return x.name == f.Name }) { // which is called again
+		if !slices.ContainsFunc(functions(), func(x *function) bool { return x.name == f.Name }) { // these are called again
 			known[f.Name] = v
 		}
 		out = append(out, Output{f.Name, v, f.Unit, Format(v, f.Unit), f.Doc})

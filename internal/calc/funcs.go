@@ -16,13 +16,13 @@ import (
 //go:embed functions.txt
 var formulas string
 
-// function is one formula as expressions call it: by position, in base units. Arguments
-// whose names end in "?" may be left out, and are 0 then.
+// function is a formula called from expressions: by position, in base units. Arguments whose names
+// end in "?" are optional, and default to 0.
 type function struct {
 	name    string
 	args    []string
 	is, doc string
-	// program is the formula as it is run, made when it is first called.
+	// program returns the compiled formula, compiled on first use.
 	program func() (*vm.Program, error)
 }
 
@@ -41,13 +41,13 @@ var functions = sync.OnceValue(func() (all []*function) {
 	return all
 })
 
-// log2 is the logarithm to base two, which expressions lack.
+// log2 returns the logarithm to base two, which expressions lack.
 func log2(v ...any) (any, error) {
 	f, err := toFloat(v[0])
 	return math.Log2(f), err
 }
 
-// compile makes the formula's program, which may call the others.
+// compile compiles the formula, which may call others.
 func (f *function) compile(all []*function) (*vm.Program, error) {
 	opts := []expr.Option{expr.Function("log2", log2, new(func(float64) float64)), expr.Env(f.env(nil))}
 	for _, o := range all {
@@ -58,7 +58,7 @@ func (f *function) compile(all []*function) (*vm.Program, error) {
 	return expr.Compile(f.is, opts...)
 }
 
-// env are the arguments by name, 0 where they were left out.
+// env maps argument names to values, 0 for omitted ones.
 func (f *function) env(values []float64) map[string]any {
 	env := map[string]any{}
 	for i, name := range f.args {
@@ -71,9 +71,9 @@ func (f *function) env(values []float64) map[string]any {
 	return env
 }
 
-// Options are the formulas for expr.Compile. They take numbers of any kind and
-// numeric strings in base units, and return float64; a wrong number or kind of
-// arguments is an error of the expression.
+// Options provides the formulas to expr.Compile. They accept numbers of any type and numeric
+// strings in base units, and return float64; a wrong number or type of arguments is an error of the
+// expression.
 func Options() []expr.Option {
 	opts := make([]expr.Option, 0, len(functions()))
 	for _, f := range functions() {
@@ -110,7 +110,7 @@ func (f *function) call(args ...any) (any, error) {
 	return toFloat(v)
 }
 
-// toFloat reads any number, or a string that is one.
+// toFloat converts any number, or a numeric string.
 func toFloat(v any) (float64, error) {
 	switch n := v.(type) {
 	case float64:

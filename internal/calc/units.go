@@ -9,22 +9,22 @@ import (
 	"linerate/internal/show"
 )
 
-// Unit is the base unit of a quantity. Values are always kept in it.
+// Unit is the base unit of a quantity. Values are always stored in it.
 type Unit string
 
-// The units of the field. Frames and segments are counts.
+// The units. Frames and segments are counts.
 const (
 	Count            Unit = "1"   // things: frames, CPUs, buckets
 	BitsPerSecond    Unit = "b/s" // link rates
 	Bytes            Unit = "B"   // sizes
-	BytesPerSecond   Unit = "B/s" // drive and memory speed
+	BytesPerSecond   Unit = "B/s" // drive and memory bandwidth
 	Seconds          Unit = "s"
 	PacketsPerSecond Unit = "pps"
 	PerSecond        Unit = "1/s" // any other rate
 	Percent          Unit = "%"
 )
 
-// suffixes of each unit that Parse takes, with their factor to the base unit.
+// suffixes maps each unit to the suffixes that Parse accepts, with their factor to the base unit.
 var suffixes = map[Unit]map[string]float64{
 	Count:            {"": 1},
 	BitsPerSecond:    {"": 1, "b/s": 1, "bit/s": 1, "bps": 1, "bit": 1, "b": 1, "B/s": 8},
@@ -45,19 +45,18 @@ var prefixes = []struct {
 	{"m", 1e-3}, {"u", 1e-6}, {"µ", 1e-6}, {"n", 1e-9},
 }
 
-// binaryAlone are the prefixes that, alone behind a size, mean powers of
-// 1024, as sysctl(8), truncate(1) and dd(1) read them.
+// binaryAlone lists prefixes that, without a unit after a size, mean powers of 1024, as in
+// sysctl(8), truncate(1) and dd(1).
 var binaryAlone = map[string]float64{
 	"k": 1 << 10, "K": 1 << 10, "m": 1 << 20, "M": 1 << 20,
 	"g": 1 << 30, "G": 1 << 30, "t": 1 << 40, "T": 1 << 40,
 }
 
-// Parse reads a number with an optional prefix and unit ("10G", "10 Gb/s",
-// "1.25GB/s", "64K", "16MiB", "13ms", "1.488Mpps") as a quantity of unit, in
-// base units. A bare prefix behind a size is binary (64K = 65536 bytes);
-// everywhere else, and with the unit written out (64 kB), prefixes are
-// decimal and Ki, Mi, Gi binary. "max" links such as 25GbE are read too. Seconds
-// with a prefix say their s: 5m may mean minutes.
+// Parse parses a number with an optional prefix and unit ("10G", "10 Gb/s", "1.25GB/s", "64K",
+// "16MiB", "13ms", "1.488Mpps") as a quantity of unit, in base units. A bare prefix after a size is
+// binary (64K = 65536 bytes); everywhere else, and with a unit (64 kB), prefixes are decimal and
+// Ki, Mi, Gi binary. It also accepts link names such as 25GbE. Seconds with a prefix require the s:
+// 5m may mean minutes.
 func Parse(s string, unit Unit) (float64, error) {
 	text := strings.TrimSpace(s)
 	end := numberLen(text)
@@ -76,8 +75,8 @@ func Parse(s string, unit Unit) (float64, error) {
 	return v, nil
 }
 
-// ParseWithUnit is Parse for where a bare number is more likely a slip than
-// meant: 10 for a link of 10 Gb/s. Counts need no unit.
+// ParseWithUnit is Parse for places where a bare number is more likely a mistake: 10 for a link of
+// 10 Gb/s. Counts need no unit.
 func ParseWithUnit(s string, unit Unit) (float64, error) {
 	if text := strings.TrimSpace(s); unit != Count && text != "" && numberLen(text) == len(text) {
 		return 0, hint.With(hint.Usagef("%q has no unit", clip(s)), "write it like %s", example[unit])
@@ -85,8 +84,8 @@ func ParseWithUnit(s string, unit Unit) (float64, error) {
 	return Parse(s, unit)
 }
 
-// ParseRange reads two values of a unit, "500B-10kB", or one that is both ends.
-// It is an error if the second is less.
+// ParseRange parses two values of a unit, "500B-10kB", or one for both ends. It is an error if the
+// second is less.
 func ParseRange(s string, unit Unit) (least, most float64, err error) {
 	from, to, ranged := strings.Cut(s, "-")
 	if least, err = Parse(from, unit); err != nil || !ranged {
@@ -122,7 +121,7 @@ func factorOf(rest string, unit Unit) (float64, bool) {
 	return 0, false
 }
 
-// numberLen is the length of the number that text starts with.
+// numberLen returns the length of the number at the beginning of text.
 func numberLen(text string) int {
 	for i, r := range text {
 		switch {
@@ -153,8 +152,8 @@ var unitName = map[Unit]string{
 	Seconds: "seconds", PacketsPerSecond: "packets per second", PerSecond: "per second", Percent: "per cent",
 }
 
-// Format writes v, in the base unit, as people of the field write it. Sizes
-// are shown in bytes and in binary multiples, rates in decimal ones.
+// Format formats v, in the base unit, as is usual in the field: sizes in bytes and in binary
+// multiples, rates in decimal ones.
 func Format(v float64, unit Unit) string {
 	switch unit {
 	case Bytes:

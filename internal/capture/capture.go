@@ -1,7 +1,6 @@
-// Package capture makes the script that collects a host into a bundle, and
-// runs it on this machine. The script is all there is: what it asks and
-// keeps is a list here, so that a host is read the same way live, by script
-// and from a bundle.
+// Package capture generates the script that captures a host in a bundle, and runs
+// it on this machine. What the script queries and keeps is listed here, so that a
+// host is read in the same way live, by script and from a bundle.
 package capture
 
 import (
@@ -26,7 +25,7 @@ import (
 //go:embed capture.sh
 var template string
 
-// freebsdSecrets are files that are made of secrets and never opened.
+// freebsdSecrets lists files of secrets, which are never opened.
 var freebsdSecrets = []struct{ path, why string }{
 	{"/etc/master.passwd", "password hashes"}, {"/etc/spwd.db", "password hashes"}, {"/etc/wpa_supplicant.conf", "wireless keys"},
 	{"/etc/hostapd.conf", "wireless keys"}, {"/etc/ppp/ppp.conf", "passwords"}, {"/usr/local/etc/mpd5/mpd.conf", "passwords"},
@@ -35,7 +34,7 @@ var freebsdSecrets = []struct{ path, why string }{
 	{"/usr/local/etc/snmp/snmpd.conf", "community strings"}, {"/etc/ssh/*_key", "private keys"}, {"/etc/bluetooth/hcsecd.conf", "keys"}, {"/boot/keys", "keys of disks"},
 }
 
-// linuxTrees are small files of /sys and /proc/irq.
+// linuxTrees lists small files of /sys and /proc/irq.
 var linuxTrees = []string{
 	"/sys/class/net/*/address", "/sys/class/net/*/mtu", "/sys/class/net/*/operstate", "/sys/class/net/*/speed", "/sys/class/net/*/duplex", "/sys/class/net/*/flags",
 	"/sys/class/net/*/type", "/sys/class/net/*/uevent", "/sys/class/net/*/tx_queue_len", "/sys/class/net/*/gro_flush_timeout", "/sys/class/net/*/napi_defer_hard_irqs",
@@ -51,14 +50,14 @@ var linuxTrees = []string{
 	"/proc/irq/*/effective_affinity_list", "/proc/irq/*/smp_affinity_list",
 }
 
-// linuxSecrets are likewise.
+// linuxSecrets lists files of secrets, which are never opened.
 var linuxSecrets = []struct{ path, why string }{
 	{"/etc/shadow", "password hashes"}, {"/etc/wpa_supplicant/*.conf", "wireless keys"}, {"/etc/hostapd/*.conf", "wireless keys"}, {"/etc/ipsec.secrets", "keys"},
 	{"/etc/swanctl/swanctl.conf", "keys"}, {"/etc/wireguard/*.conf", "private keys"}, {"/etc/openvpn/*", "keys"}, {"/etc/snmp/snmpd.conf", "community strings"},
 	{"/etc/ppp/*-secrets", "passwords"}, {"/etc/ssh/*_key", "private keys"},
 }
 
-// Script is the capture script, whole: POSIX sh.
+// Script returns the complete capture script, in POSIX sh.
 func Script() string { return script() }
 
 var script = sync.OnceValue(func() string {
@@ -77,7 +76,7 @@ var script = sync.OnceValue(func() string {
 	).Replace(template)
 })
 
-// asks writes the queries of a system, each under what it is wanted for.
+// asks writes the queries of a system, each with its purpose.
 func asks(os string) string {
 	var out strings.Builder
 	for _, q := range host.Queries(os) {
@@ -94,7 +93,7 @@ func asks(os string) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// takes writes the files of a system, one line a kind.
+// takes writes the files of a system, one line per kind.
 func takes(sources []redact.Source) string {
 	var lines []string
 	for from := 0; from < len(sources); {
@@ -125,7 +124,7 @@ func quoteAll(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// quote makes a word that the shell takes as it is.
+// quote quotes a word for the shell.
 func quote(s string) string {
 	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./") == "" {
 		return s
@@ -133,16 +132,15 @@ func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// Run collects this machine into a file by running the script; out "-" means
-// data, "" a file named after the host in the working directory. What the
-// script says goes to talk.
+// Run captures this machine in a file by running the script; out "-" means data, "" a file named
+// after the host in the working directory. The script's messages go to talk.
 func Run(ctx context.Context, out string, data, talk io.Writer) error {
 	argv := []string{"-s", "--"}
 	if out != "" {
 		argv = append(argv, "-o", out)
 	}
 	cmd := exec.CommandContext(ctx, "/bin/sh", argv...)
-	cmd.Stdin = strings.NewReader(Script()) // longer than an argument may be
+	cmd.Stdin = strings.NewReader(Script()) // may exceed the limit of an argument
 	cmd.Stdout, cmd.Stderr = data, talk
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // its trap cleans up
 	cmd.WaitDelay = 5 * time.Second

@@ -1,5 +1,5 @@
-// Package cli is what commands of linerate share: how they begin and end, what
-// they say of wrong words, and how they write to terminals and to programs.
+// Package cli is shared by linerate's commands: start and end, errors about wrong
+// arguments, and output to terminals and programs.
 package cli
 
 import (
@@ -23,7 +23,7 @@ import (
 	"linerate/internal/hint"
 )
 
-// Exit codes, as docs/reference/exit-codes.md promises them.
+// Exit codes; see docs/reference/exit-codes.md.
 const (
 	ExitOK          = 0
 	ExitFailed      = 1
@@ -33,11 +33,11 @@ const (
 	ExitInterrupted = 130
 )
 
-// again is when an interrupt is a second one: timeout(1) sends its own twice,
-// to the process and to its group.
+// again is the minimum interval of a second interrupt: timeout(1) signals both the process and its
+// group.
 const again = time.Second
 
-// Run runs a command without the process: it returns the exit code.
+// Run runs a command without exiting the process: it returns the exit code.
 func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := UntilInterrupted()
 	defer stop()
@@ -48,10 +48,10 @@ func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.
 	return conclude(root.Name(), exclusive(root.ExecuteContext(ctx)), ctx.Err() != nil, stderr)
 }
 
-// bothSet is how cobra refuses flags that exclude each other.
+// bothSet matches cobra's error for mutually exclusive flags.
 var bothSet = regexp.MustCompile(`^if any flags in the group .*\[([^\]]*)\] were all set$`)
 
-// exclusive says so in words.
+// exclusive rewords cobra's error for mutually exclusive flags.
 func exclusive(err error) error {
 	if err == nil {
 		return nil
@@ -63,15 +63,15 @@ func exclusive(err error) error {
 	return hint.Usagef("--%s exclude each other: choose one", strings.Join(strings.Fields(m[1]), " and --"))
 }
 
-// UntilInterrupted ends with the first interrupt. The second ends the process:
-// a user who interrupts again does not want to wait for what the first time began.
+// UntilInterrupted returns a context that the first interrupt cancels. The second ends the process:
+// a user who interrupts again does not want to wait for the cleanup.
 func UntilInterrupted() (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() { time.AfterFunc(again, stop) })
 	return ctx, stop
 }
 
-// conclude prints err for its reader and maps it to an exit code.
+// conclude prints err and maps it to an exit code.
 func conclude(program string, err error, interrupted bool, stderr io.Writer) int {
 	var code hint.Exit
 	switch {
@@ -93,7 +93,7 @@ func conclude(program string, err error, interrupted bool, stderr io.Writer) int
 	return ExitFailed
 }
 
-// tell prints an error and what to do about it.
+// tell prints an error and its hint.
 func tell(program string, err error, stderr io.Writer) {
 	fmt.Fprintf(stderr, "%s: %v\n", program, err)
 	if h := hint.Of(err); h != "" {
@@ -101,19 +101,19 @@ func tell(program string, err error, stderr io.Writer) {
 	}
 }
 
-// What the linker writes into a release's binaries (cmd/linerate-dist): the tag, the
-// commit, and the dates of the newest commit and of the newest to the catalogue.
+// Set by the linker in release binaries (cmd/linerate-dist): the tag, the commit, and the dates of
+// the newest commit and of the newest one to the catalogue.
 var version, commit, date, catalogueDate string
 
-// Build says of what a binary was built; what is not known is "".
+// Build describes the build of a binary; unknown fields are "".
 type Build struct {
 	Version   string // the tag, else devel and the commit
 	Commit    string
 	Date      string // of the commit, as 2026-11-22
-	Catalogue string // the date of the catalogue's newest change
+	Catalogue string // date of the catalogue's latest change
 }
 
-// Built is what this binary was built of.
+// Built returns the build of this binary.
 func Built() Build {
 	b := Build{version, commit, date, catalogueDate}
 	if b.Version == "" {
@@ -125,7 +125,7 @@ func Built() Build {
 	return b
 }
 
-// builtHere is what the go command notes of a build that is no release.
+// builtHere returns what the go command records about a build that is not a release.
 func builtHere(info *debug.BuildInfo) Build {
 	b := Build{Version: strings.Trim(info.Main.Version, "()")}
 	for _, s := range info.Settings {
@@ -142,10 +142,10 @@ func builtHere(info *debug.BuildInfo) Build {
 	return b
 }
 
-// Version is the version of this binary.
+// Version returns the version of this binary.
 func Version() string { return Built().Version }
 
-// PrintJSON writes v as the one document of a command's --json.
+// PrintJSON writes v as the JSON document of a command's --json.
 func PrintJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
@@ -156,28 +156,27 @@ func PrintJSON(w io.Writer, v any) error {
 	return nil
 }
 
-// firstGarbage is how much memory a command has, in bytes, when garbage is collected for the
-// first time: most are over before, and spent a quarter of their time on collections from
-// four megabytes on.
+// firstGarbage is the heap size, in bytes, at the first garbage collection: most commands end
+// before that, and with collections from four megabytes on they spent a quarter of their time on
+// them.
 const firstGarbage = 64 << 20
 
-// CollectLate puts the first collection of garbage off until the process has firstGarbage;
-// from then on Go's own rule holds. It is a program's first deed, and leaves it alone
-// where the environment has its own wishes (GOGC, GOMEMLIMIT).
+// CollectLate delays the first garbage collection until the heap has firstGarbage; after that Go's
+// own rule applies. A program must call it first; it has no effect if the environment sets GOGC or
+// GOMEMLIMIT.
 var CollectLate = sync.OnceFunc(func() {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
 	percent, limit := debug.SetGCPercent(-1), debug.SetMemoryLimit(firstGarbage)
-	runtime.AddCleanup(new([64]byte), func(int) { // unreachable at once: the first collection frees it
+	runtime.AddCleanup(new([64]byte), func(int) { // unreachable immediately: the first collection frees it
 		debug.SetMemoryLimit(limit)
 		debug.SetGCPercent(percent)
 	}, 0)
 })
 
-// UntilStopped computes until that is done or ctx is: pure work knows no
-// interruption, and ends with the program then. What it computes may be looked
-// at only when there is no error.
+// UntilStopped runs compute until it is done or ctx ends: pure computation cannot be interrupted,
+// and then ends with the program. The result is valid only if there is no error.
 func UntilStopped(ctx context.Context, compute func()) error {
 	done := make(chan struct{})
 	go func() {

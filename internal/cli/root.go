@@ -6,18 +6,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// brief is the group of commands that the first page only names.
+// brief is the group of commands that the main help page only names.
 const brief = "Also"
 
-// A Group is commands for one purpose, in the order in which they come up. One without
-// a title is only named.
+// A Group is a list of commands for one purpose, in the order of use. Without a title only their
+// names are listed.
 type Group struct {
 	Title string
 	Verbs []*cobra.Command
 }
 
-// NewRoot makes root a command of verbs that answers as linerate does; hidden verbs
-// are not for people.
+// NewRoot sets up root with groups of verbs in linerate's style; hidden verbs are internal.
 func NewRoot(root *cobra.Command, groups []Group, hidden ...*cobra.Command) *cobra.Command {
 	root.Version, root.SilenceErrors, root.SilenceUsage = Version(), true, true
 	root.SetFlagErrorFunc(wrongFlag)

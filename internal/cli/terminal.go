@@ -14,28 +14,28 @@ import (
 	"linerate/internal/show"
 )
 
-// IsTerminal reports whether w is a terminal that wants colour and progress.
-// NO_COLOR takes the colour away, see WantsColour.
+// IsTerminal reports whether w is a terminal, and so gets progress and colour, unless NO_COLOR is
+// set; see WantsColour.
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// StyleOf is how pages look on w.
+// StyleOf returns the style of pages on w.
 func StyleOf(w io.Writer) show.Style {
 	return show.Style{Colour: WantsColour(w), Width: widthOf(w), Fold: IsTerminal(w)}
 }
 
-// JSONFlag lets a command print one JSON document instead of a page.
+// JSONFlag adds --json, with which a command prints one JSON document instead of a page.
 func JSONFlag(cmd *cobra.Command) { cmd.Flags().Bool("json", false, "print one JSON document") }
 
-// AsJSON reports a command that is to print one JSON document.
+// AsJSON reports whether a command prints one JSON document.
 func AsJSON(cmd *cobra.Command) bool {
-	asked, _ := cmd.Flags().GetBool("json") // a command without the flag prints none
+	asked, _ := cmd.Flags().GetBool("json") // false without the flag
 	return asked
 }
 
-// Answer writes a command's result: a document for programs, or a page for people.
+// Answer prints a command's result: a JSON document, or a page.
 func Answer(cmd *cobra.Command, document any, fill func(p *show.Page)) error {
 	return Print(cmd, document, func(w io.Writer) error {
 		p := show.NewPage(StyleOf(w))
@@ -44,7 +44,7 @@ func Answer(cmd *cobra.Command, document any, fill func(p *show.Page)) error {
 	})
 }
 
-// Print is Answer with a text that is no page.
+// Print is Answer with any text instead of a page.
 func Print(cmd *cobra.Command, document any, text func(w io.Writer) error) error {
 	if AsJSON(cmd) {
 		return PrintJSON(cmd.OutOrStdout(), document)
@@ -52,10 +52,10 @@ func Print(cmd *cobra.Command, document any, text func(w io.Writer) error) error
 	return text(cmd.OutOrStdout())
 }
 
-// widthOf is the width of a terminal, within reason; 80 of anything else.
+// widthOf returns the width of a terminal, limited to 60 to 100; 80 for anything else.
 func widthOf(w io.Writer) int { return min(max(columnsOf(w), 60), 100) }
 
-// columnsOf is how wide a terminal really is; 80 of anything else.
+// columnsOf returns the actual width of a terminal; 80 for anything else.
 func columnsOf(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok {
@@ -68,27 +68,27 @@ func columnsOf(w io.Writer) int {
 	return n
 }
 
-// NewLive is a line written over on a terminal, and nothing elsewhere.
+// NewLive returns an overwritten line on a terminal, and nothing elsewhere.
 func NewLive(w io.Writer) *show.Live {
 	return show.NewLive(w, IsTerminal(w), show.Style{Colour: WantsColour(w), Width: columnsOf(w)})
 }
 
-// WantsColour honours NO_COLOR (no-color.org) and dumb terminals.
+// WantsColour respects NO_COLOR (no-color.org) and dumb terminals.
 func WantsColour(w io.Writer) bool {
 	return IsTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// quieted is standard error of a run that shows no progress there.
+// quieted is the standard error of a run that shows no progress.
 type quieted struct{ io.Writer }
 
-// Quiet reports whether w is to be spared progress.
+// Quiet reports whether no progress should be written to w.
 func Quiet(w io.Writer) bool {
 	_, quiet := w.(quieted)
 	return quiet
 }
 
-// Talk is where a command says what it is about to do; nowhere where it is to be
-// quiet.
+// Talk returns the writer for messages about what a command does next; it discards them if the
+// command is quiet.
 func Talk(cmd *cobra.Command) io.Writer {
 	if Quiet(cmd.ErrOrStderr()) {
 		return io.Discard
@@ -96,20 +96,19 @@ func Talk(cmd *cobra.Command) io.Writer {
 	return cmd.ErrOrStderr()
 }
 
-// Root reports whether the process is the machine's root: one of a user namespace is
-// somebody else outside of it.
+// Root reports whether the process is the machine's root: root of a user namespace is another user
+// outside it.
 func Root() bool {
 	if os.Geteuid() != 0 {
 		return false
 	}
-	uids, err := os.ReadFile("/proc/self/uid_map") // of Linux alone
+	uids, err := os.ReadFile("/proc/self/uid_map") // Linux only
 	f := strings.Fields(string(uids))
 	return err != nil || len(f) == 3 && f[1] == "0" && f[2] == "4294967295"
 }
 
-// Confirm asks a yes-or-no question on the terminal; anything but a yes is a no. Without a
-// terminal it returns an error: a command that changes hosts never takes silence for
-// consent.
+// Confirm asks a yes-or-no question on the terminal; anything but yes means no. Without a terminal
+// it returns an error: a command that changes hosts never treats silence as consent.
 func Confirm(cmd *cobra.Command, question string) (bool, error) {
 	in := cmd.InOrStdin()
 	if file, ok := in.(*os.File); !ok || !IsTerminal(file) {

@@ -19,8 +19,7 @@ import (
 	"linerate/internal/show"
 )
 
-// Help shows commands in the order that they are listed in, which has a
-// meaning; cobra would sort them by letter.
+// Help lists commands in their defined order; cobra would sort them alphabetically.
 func init() {
 	cobra.EnableCommandSorting = false
 	cobra.AddTemplateFunc("helpWidth", helpWidth)
@@ -30,16 +29,16 @@ func init() {
 	cobra.AddTemplateFunc("sharedFlags", sharedFlags)
 }
 
-// helpWidth is how wide help is: as standard output. Cobra renders usage into a
-// buffer, which has no width.
+// helpWidth returns the width of help, that of standard output. Cobra renders usage into a buffer,
+// which has no width.
 func helpWidth() int { return widthOf(os.Stdout) }
 
-// onlyHelps marks a command that does nothing itself but show its help.
+// onlyHelps marks a command that does nothing but show its help.
 const onlyHelps = "onlyHelps"
 
-// usageTemplate is cobra's, with commands and flags broken to the width of the
-// page, without the line of a command that only has others below it, and with
-// shared flags by their names only.
+// usageTemplate returns cobra's template, with commands and flags wrapped to the width of the page,
+// without the usage line of commands that only have subcommands, and with only the names of shared
+// flags.
 func usageTemplate(cobras string) string {
 	commands := strings.Index(cobras, "{{if .HasAvailableSubCommands}}{{$cmds")
 	return strings.Replace(cobras[:commands], "{{if .Runnable}}", "{{if and .Runnable (not .Annotations."+onlyHelps+")}}", 1) +
@@ -47,17 +46,17 @@ func usageTemplate(cobras string) string {
 		"{{if and .HasAvailableSubCommands .HasParent}}\n\nUse \"{{.CommandPath}} COMMAND --help\" for more.{{end}}\n" + topicsLine
 }
 
-// topicsLine ends the help of linerate itself.
+// topicsLine ends the root command's help.
 const topicsLine = `{{if not .HasParent}}
 More: {{.CommandPath}} help COMMAND, help commands, help topics.
 {{end}}`
 
-// helpTemplate is cobra's with its prose broken to the width of the page.
+// helpTemplate is cobra's with the description wrapped to the width of the page.
 const helpTemplate = `{{reflowed .}}
 
 {{if or .Runnable .HasSubCommands}}{{.UsageString}}{{end}}`
 
-// commandList lists what is below a command, by group; of a brief group the names only.
+// commandList lists the subcommands of a command by group; for a brief group only names.
 func commandList(c *cobra.Command) string {
 	p := show.NewPage(show.Style{Width: helpWidth()})
 	group := func(id, title string) {
@@ -106,8 +105,8 @@ func allCommands(root *cobra.Command) string {
 	return p.String()
 }
 
-// reflowed is a command's description, with paragraphs that are wider than the page
-// broken anew. What is set in, lists and examples, stays as it is.
+// reflowed returns a command's description, with paragraphs wrapped that are wider than the page.
+// Indented text, lists and examples are unchanged.
 func reflowed(c *cobra.Command) string {
 	width := helpWidth()
 	p := show.NewPage(show.Style{Width: width})
@@ -126,8 +125,8 @@ func reflowed(c *cobra.Command) string {
 	return strings.TrimRight(p.String(), "\n")
 }
 
-// polite makes cmd and its children answer wrong words as linerate does:
-// what is wrong, with what, and what to do.
+// polite makes cmd and its subcommands report wrong arguments in linerate's style: what is wrong,
+// where, and what to do.
 func polite(cmd *cobra.Command) {
 	if cmd.HasSubCommands() && !cmd.Runnable() {
 		cmd.DisableFlagsInUseLine = true
@@ -143,8 +142,7 @@ func polite(cmd *cobra.Command) {
 	}
 }
 
-// wrongArgs says what a command takes, where err is not its own words but
-// cobra's count.
+// wrongArgs says what arguments a command takes, if err is cobra's count of arguments.
 func wrongArgs(c *cobra.Command, args []string, err error) error {
 	if err == nil {
 		return nil
@@ -161,7 +159,7 @@ func wrongArgs(c *cobra.Command, args []string, err error) error {
 
 func seeHelp(c *cobra.Command) string { return "see " + c.CommandPath() + " --help" }
 
-// takes is what a command's usage line has behind its name, flags left out.
+// takes returns the arguments in a command's usage line, without flags.
 func takes(c *cobra.Command) string {
 	_, words, _ := strings.Cut(c.Use, " ")
 	words, _, _ = strings.Cut(words, "--")
@@ -185,8 +183,7 @@ func given(args []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// unknownVerb refuses a word that is none of cmd's commands, naming the
-// nearest.
+// unknownVerb returns an error for an unknown subcommand of cmd, naming the nearest.
 func unknownVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -203,7 +200,7 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 	return hint.Unknown(kind, args[0], known)
 }
 
-// newHelpCmd is cobra's help, with topics, that refuses what there is no help for.
+// newHelpCmd returns cobra's help command extended by topics; it returns an error for unknown ones.
 func newHelpCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND … | TOPIC | commands | topics]",
@@ -237,7 +234,7 @@ func newHelpCmd() *cobra.Command {
 	}
 }
 
-// helpTopic shows a topic's page, or lists all where it is none.
+// helpTopic prints a topic's page, or lists all topics if there is none.
 func helpTopic(w io.Writer, t docs.Topic) error {
 	p := show.NewPage(StyleOf(w))
 	if t.Name != "" {
@@ -254,8 +251,7 @@ func helpTopic(w io.Writer, t docs.Topic) error {
 	return p.Flush(w)
 }
 
-// wrongFlag is the error for a flag that does not exist or whose value does
-// not fit.
+// wrongFlag returns the error for an unknown flag or an invalid value of a flag.
 func wrongFlag(cmd *cobra.Command, err error) error {
 	advice := seeHelp(cmd)
 	var unknown *pflag.NotExistError
@@ -275,8 +271,7 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	return hint.With(hint.Usage(err), "%s", advice)
 }
 
-// nearestFlags lists the flags that were meant: by a slip of the keyboard, or
-// a long one behind a single dash.
+// nearestFlags lists the flags that may be meant: a typo, or a long flag after a single dash.
 func nearestFlags(cmd *cobra.Command, unknown *pflag.NotExistError) string {
 	name := unknown.GetSpecifiedName()
 	if short := unknown.GetSpecifiedShortnames(); short != "" {
@@ -298,8 +293,8 @@ func nearestFlags(cmd *cobra.Command, unknown *pflag.NotExistError) string {
 	return strings.Join(near, ", ")
 }
 
-// notA says why a value does not fit a flag of a type of pflag's own, whose
-// parsers speak Go; another type's error stays.
+// notA says why a value is invalid for one of pflag's own types, whose parsers print Go errors;
+// errors of other types are unchanged.
 func notA(kind string, invalid *pflag.InvalidValueError) string {
 	v := strconv.Quote(invalid.GetValue())
 	switch kind {
@@ -319,8 +314,8 @@ func notA(kind string, invalid *pflag.InvalidValueError) string {
 	return v + ": " + invalid.Unwrap().Error()
 }
 
-// sharedMark marks a flag that many commands have with one meaning: the page
-// docs/reference/flags.md describes it, and help lists its name only.
+// sharedMark marks a flag that has the same meaning for many commands: docs/reference/flags.md
+// describes it, and help lists only its name.
 const sharedMark = "shared"
 
 // Share marks flags of cmd as shared.
@@ -330,14 +325,13 @@ func Share(cmd *cobra.Command, names ...string) {
 	}
 }
 
-// IsShared reports whether help lists f by its name only.
+// IsShared reports whether help lists only the flag's name.
 func IsShared(f *pflag.Flag) bool {
 	_, marked := f.Annotations[sharedMark]
 	return marked || f.Name == "json" || f.Name == "help" || f.Name == "quiet"
 }
 
-// ownFlags describes the flags that cmd does not share with others; the root
-// describes all.
+// ownFlags describes the flags that cmd does not share with others; for the root it describes all.
 func ownFlags(cmd *cobra.Command) string {
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
 	own.SortFlags = false
@@ -352,7 +346,7 @@ func ownFlags(cmd *cobra.Command) string {
 	return "\n\nFlags:\n" + strings.TrimRight(own.FlagUsagesWrapped(helpWidth()), "\n")
 }
 
-// sharedFlags names the shared flags that cmd takes, and where they are described.
+// sharedFlags names the shared flags of cmd, and where they are described.
 func sharedFlags(cmd *cobra.Command) string {
 	if !cmd.HasParent() || cmd.HasSubCommands() && cmd.Annotations[onlyHelps] != "" {
 		return ""

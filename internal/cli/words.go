@@ -7,12 +7,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// pathOf is a command's path at the beginning of its heading.
+// pathOf matches the path of a command at the beginning of its heading.
 var pathOf = regexp.MustCompile(`^[a-z-]+( [a-z]+)*`)
 
-// Verbs makes commands whose words are in a text: a heading of a command's path and arguments,
-// what it does in a line, its description and its examples. A command that does not run shows
-// those below it.
+// Verbs returns a constructor of commands with texts from a document: a heading with a command's
+// path and arguments, a one-line summary, a description and examples. A command without run shows
+// its subcommands.
 func Verbs(text string) func(path string, args cobra.PositionalArgs, run func(cmd *cobra.Command, args []string) error, below ...*cobra.Command) *cobra.Command {
 	sections := map[string]string{}
 	for _, s := range strings.Split("\n"+text, "\n# ")[1:] {

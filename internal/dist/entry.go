@@ -1,7 +1,7 @@
-// Package dist makes what a release of linerate consists of: archives, packages of
-// Debian's, RPM and FreeBSD's, and the lists that go with them.
-// The same sources make the same bytes, wherever they lie: every time, owner, order and
-// level of compression is given, none is the machine's.
+// Package dist builds the files of a release of linerate: archives, packages for
+// Debian, RPM and FreeBSD, and the accompanying lists. The same sources give the
+// same bytes everywhere: times, owners, order and compression levels are fixed,
+// never the machine's.
 package dist
 
 import (
@@ -20,25 +20,25 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Entry is a file of a package: where it lies when it is installed, and what it holds.
+// Entry is a file of a package: its path when installed, and its content.
 type Entry struct {
 	Path string // absolute
 	Mode int64
 	Data []byte
 }
 
-// sum is the SHA-256 of data, in hexadecimal.
+// sum returns the SHA-256 of data, in hexadecimal.
 func sum(data []byte) string {
 	s := sha256.Sum256(data)
 	return hex.EncodeToString(s[:])
 }
 
-// sorted are the entries in the order of their paths.
+// sorted returns the entries sorted by path.
 func sorted(entries []Entry) []Entry {
 	return slices.SortedFunc(slices.Values(entries), func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
 }
 
-// directories are all that the entries lie in, parents first, without the root.
+// directories returns all directories of the entries, parents first, without the root.
 func directories(entries []Entry) []string {
 	seen := map[string]bool{}
 	for _, e := range entries {
@@ -56,12 +56,12 @@ func directories(entries []Entry) []string {
 
 // member is a file or a directory of a tar archive.
 type member struct {
-	name string // a directory's ends with a slash
+	name string // a directory's name ends with a slash
 	mode int64
 	data []byte
 }
 
-// tarball writes members in their order, owned by root, all of one time.
+// tarball writes members in their order, owned by root, all with the same time.
 func tarball(w io.Writer, at time.Time, members []member) error {
 	t := tar.NewWriter(w)
 	for _, m := range members {
@@ -79,7 +79,7 @@ func tarball(w io.Writer, at time.Time, members []member) error {
 	return t.Close()
 }
 
-// gzipped is data compressed, without a name or a time.
+// gzipped compresses data, without a name or a time.
 func gzipped(data []byte) ([]byte, error) {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
@@ -93,7 +93,7 @@ func gzipped(data []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// zstandard is data compressed. One thread: with more, the bytes are the machine's.
+// zstandard compresses data in one thread: with more, the output would depend on the machine.
 func zstandard(data []byte) ([]byte, error) {
 	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1))
 	if err != nil {

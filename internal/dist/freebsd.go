@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// freebsdManifest is a package's manifest as pkg-create(8) writes it: JSON, which is
-// UCL. The compact one lacks the files.
+// freebsdManifest is a package's manifest in the format of pkg-create(8): JSON, which is valid UCL.
+// The compact one omits the files.
 type freebsdManifest struct {
 	Name         string            `json:"name"`
 	Origin       string            `json:"origin"`
@@ -29,14 +29,14 @@ type freebsdManifest struct {
 	Messages     []freebsdMessage  `json:"messages,omitempty"`
 }
 
-// freebsdMessage is shown when the package is installed.
+// freebsdMessage is shown on installation of the package.
 type freebsdMessage struct {
 	Message string `json:"message"`
 	Type    string `json:"type"`
 }
 
-// freebsdABI are an architecture's names in a package's manifest, for any release:
-// the binary is static and calls nothing that a later one takes away.
+// freebsdABI maps an architecture to its names in a package's manifest, for any release: the binary
+// is static and uses nothing that later releases remove.
 var freebsdABI = map[string][2]string{
 	"amd64": {"FreeBSD:*:amd64", "freebsd:*:x86:64"},
 	"arm64": {"FreeBSD:*:aarch64", "freebsd:*:aarch64:64"},
@@ -45,8 +45,8 @@ var freebsdABI = map[string][2]string{
 // FreeBSDOrigin is the package's origin.
 const FreeBSDOrigin = "benchmarks/linerate"
 
-// FreeBSDPackage is the package as pkg-add(8) installs it: a tar archive, compressed
-// by zstd, of +COMPACT_MANIFEST, +MANIFEST, and the files under their absolute names.
+// FreeBSDPackage returns the package for pkg-add(8): a tar archive, compressed by zstd, of
+// +COMPACT_MANIFEST, +MANIFEST, and the files by absolute path.
 func FreeBSDPackage(p Package, message string) ([]byte, error) {
 	entries := sorted(p.Entries)
 	abi, ok := freebsdABI[p.Arch]
@@ -87,7 +87,7 @@ func FreeBSDPackage(p Package, message string) ([]byte, error) {
 	return zstandard(b.Bytes())
 }
 
-// address is the mail address of "Name <address>".
+// address returns the mail address in "Name <address>".
 func address(who string) string {
 	if _, a, ok := strings.Cut(who, "<"); ok {
 		return strings.TrimSuffix(a, ">")

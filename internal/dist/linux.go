@@ -12,30 +12,30 @@ import (
 	"github.com/google/rpmpack"
 )
 
-// Package is what all formats of packages say of a program.
+// Package is a program's data for all package formats.
 type Package struct {
 	Name, Version        string
-	Arch                 string // as Go names it
+	Arch                 string // in Go's terms
 	Summary, Description string
 	Maintainer           string
 	License              string // SPDX
 	At                   time.Time
 	Entries              []Entry
-	Recommends           []string // packages of Debian
+	Recommends           []string // Debian packages
 }
 
-// DebArch is Debian's name of an architecture.
+// DebArch returns Debian's name of an architecture.
 func DebArch(arch string) string { return arch } // amd64 and arm64 have Go's names
 
-// Deb is the package as dpkg(1) installs it: deb(5), an ar archive of the version of
-// the format, control.tar.gz and data.tar.gz.
+// Deb returns the package for dpkg(1): deb(5), an ar archive of the format version, control.tar.gz
+// and data.tar.gz.
 func Deb(p Package) ([]byte, error) {
 	entries := sorted(p.Entries)
 	var size int
 	var sums strings.Builder
 	for _, e := range entries {
 		size += (len(e.Data) + 1023) / 1024
-		digest := md5.Sum(e.Data) // what dpkg --verify compares
+		digest := md5.Sum(e.Data) // checked by dpkg --verify
 		fmt.Fprintf(&sums, "%s  %s\n", hex.EncodeToString(digest[:]), strings.TrimPrefix(e.Path, "/"))
 	}
 	control := []member{{"./", 0o755, nil}, {"./control", 0o644, []byte(debControl(p, size))}, {"./md5sums", 0o644, []byte(sums.String())}}
@@ -57,7 +57,7 @@ func Deb(p Package) ([]byte, error) {
 	return ar(p.At, []member{{"debian-binary", 0o644, []byte("2.0\n")}, {"control.tar.gz", 0o644, cz}, {"data.tar.gz", 0o644, dz}}), nil
 }
 
-// tree is entries with their directories, below a prefix in place of the root.
+// tree returns entries with their directories, with a prefix in place of the root.
 func tree(prefix string, entries []Entry) []member {
 	members := []member{}
 	if prefix != "" {
@@ -90,7 +90,7 @@ func debControl(p Package, kilobytes int) string {
 	return b.String()
 }
 
-// ar is an archive as ar(5) describes it, with short names.
+// ar returns an archive in the format of ar(5), with short names.
 func ar(at time.Time, members []member) []byte {
 	var b bytes.Buffer
 	b.WriteString("!<arch>\n")
@@ -104,12 +104,12 @@ func ar(at time.Time, members []member) []byte {
 	return b.Bytes()
 }
 
-// RPMArch is RPM's name of an architecture.
+// RPMArch returns RPM's name of an architecture.
 func RPMArch(arch string) string {
 	return map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[arch]
 }
 
-// RPM is the package as rpm(8) installs it.
+// RPM returns the package for rpm(8).
 func RPM(p Package) ([]byte, error) {
 	r, err := rpmpack.NewRPM(rpmpack.RPMMetaData{
 		Name: p.Name, Version: strings.ReplaceAll(p.Version, "-", "~"), Release: "1", Arch: RPMArch(p.Arch), OS: "linux",

@@ -13,33 +13,32 @@ import (
 //go:embed files
 var files embed.FS
 
-// Release is what a release is made of: the binaries of each platform and what
-// every one of them comes with.
+// Release holds the contents of a release: the binaries of each platform and what accompanies them.
 type Release struct {
 	Version    string
-	At         time.Time // of the newest commit: every file's
+	At         time.Time // time of the newest commit, used for every file
 	Maintainer string
 	Binaries   map[Platform][]byte
 	Manual     map[string][]byte // man1/linerate.1 and so on
 	Completion map[string][]byte // bash, fish, zsh
 	License    []byte
-	Others     []byte // the licences of what is linked in
+	Others     []byte // licences of linked modules
 	Readme     []byte
 	Changes    []byte
 	SourceName string
 	Source     []byte // an archive with vendored modules
 }
 
-// Platform is an operating system and an architecture, as Go names them.
+// Platform is an operating system and an architecture, in Go's terms.
 type Platform struct{ OS, Arch string }
 
-// String is the platform as the go command lists it.
+// String returns the platform as listed by the go command.
 func (p Platform) String() string { return p.OS + "/" + p.Arch }
 
-// Platforms are those that a release has binaries for.
+// Platforms lists the platforms of a release.
 var Platforms = []Platform{{"linux", "amd64"}, {"linux", "arm64"}, {"freebsd", "amd64"}, {"freebsd", "arm64"}}
 
-// License of linerate: the eBPF programs are dual BSD and GPL.
+// License is linerate's: the eBPF programs are dual BSD and GPL.
 const License = "BSD-2-Clause"
 
 const (
@@ -61,12 +60,12 @@ type File struct {
 	Data []byte
 }
 
-// layout says where packages put what, by the system that they are for.
+// layout says where packages install files, by target system.
 //
 //go:embed layout.txt
 var layout string
 
-// entries are the files of a platform's package for a system of the layout.
+// entries returns the files of a platform's package for a system of the layout.
 func (r *Release) entries(p Platform, system string) (all []Entry, err error) {
 	for line := range strings.Lines(layout) {
 		f := strings.Fields(line)
@@ -103,7 +102,7 @@ func (r *Release) entries(p Platform, system string) (all []Entry, err error) {
 	return all, nil
 }
 
-// text is a text of the layout.
+// text returns a text of the layout.
 func (r *Release) text(what string) ([]byte, error) {
 	shell, completes := strings.CutPrefix(what, "completion/")
 	switch {
@@ -119,14 +118,13 @@ func (r *Release) text(what string) ([]byte, error) {
 
 func (r *Release) packageOf(p Platform, entries []Entry) Package {
 	return Package{
-		Recommends: []string{"openssh-client"}, // of ssh://HOST
+		Recommends: []string{"openssh-client"}, // for ssh://HOST
 		Name:       "linerate", Version: r.Version, Arch: p.Arch, Summary: summary, Description: description, Maintainer: r.Maintainer,
 		License: License, At: r.At, Entries: entries,
 	}
 }
 
-// Files makes all files of the release, SHA256SUMS last. A platform without a binary
-// is left out.
+// Files returns all files of the release, SHA256SUMS last. It omits platforms without a binary.
 func (r *Release) Files() ([]File, error) {
 	var all []File
 	for _, p := range Platforms {
@@ -150,7 +148,7 @@ func (r *Release) Files() ([]File, error) {
 	return append(all, File{"SHA256SUMS", sums(all)}), nil
 }
 
-// binaries in the order of the platforms.
+// binaries returns the binaries in the order of platforms.
 func (r *Release) binaries() (all [][]byte) {
 	for _, p := range Platforms {
 		if b := r.Binaries[p]; b != nil {
@@ -160,7 +158,7 @@ func (r *Release) binaries() (all [][]byte) {
 	return all
 }
 
-// platform makes a platform's archive and packages.
+// platform returns a platform's archive and packages.
 func (r *Release) platform(p Platform) ([]File, error) {
 	name := fmt.Sprintf("linerate-%s-%s-%s", r.Version, p.OS, p.Arch)
 	archive, err := r.archive(p, name)
@@ -191,7 +189,7 @@ func (r *Release) platform(p Platform) ([]File, error) {
 	return append(all, File{fmt.Sprintf("linerate_%s_%s.deb", r.Version, DebArch(p.Arch)), deb}, File{fmt.Sprintf("linerate-%s-1.%s.rpm", r.Version, RPMArch(p.Arch)), rpm}), err
 }
 
-// archive is a platform's files for installing by hand, below one directory.
+// archive returns a platform's files for manual installation, below one directory.
 func (r *Release) archive(p Platform, name string) ([]byte, error) {
 	at := "/" + name + "/"
 	all := []Entry{{Path: at + "linerate", Mode: 0o755, Data: r.Binaries[p]}}
@@ -207,7 +205,7 @@ func (r *Release) archive(p Platform, name string) ([]byte, error) {
 	return Archive(all, r.At)
 }
 
-// Archive is entries as a tar archive, compressed by gzip; their paths lose the root.
+// Archive returns entries as a tar archive compressed by gzip, with paths relative to the root.
 func Archive(entries []Entry, at time.Time) ([]byte, error) {
 	var b bytes.Buffer
 	if err := tarball(&b, at, tree("", sorted(entries))); err != nil {
@@ -216,7 +214,7 @@ func Archive(entries []Entry, at time.Time) ([]byte, error) {
 	return gzipped(b.Bytes())
 }
 
-// sums are the files' SHA-256, as sha256sum(1) checks them.
+// sums returns the files' SHA-256 sums in the format of sha256sum(1).
 func sums(all []File) []byte {
 	var b strings.Builder
 	for _, f := range slices.SortedFunc(slices.Values(all), func(a, b File) int { return strings.Compare(a.Name, b.Name) }) {

@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// Bill is the list of what binaries are made of, as CycloneDX 1.5 has it: the modules
-// that the linker wrote into them, with the sums of go.sum and the licences in others. What
-// one of the binaries has is in the list.
+// Bill returns the bill of materials of binaries in CycloneDX 1.5: the modules that the linker
+// recorded in any of them, with the sums of go.sum and the licences in others.
 func Bill(p Package, binaries [][]byte, others string) ([]byte, error) {
 	type component struct {
 		Type    string              `json:"type"`
@@ -64,7 +63,7 @@ func named(id string) []map[string]any {
 	return []map[string]any{{"license": map[string]string{"id": id}}}
 }
 
-// hashes is a sum of go.sum, a SHA-256 over a module's files.
+// hashes converts a sum of go.sum, a SHA-256 over a module's files.
 func hashes(sum string) []map[string]string {
 	b, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(sum, "h1:"))
 	if err != nil || len(b) != 32 {
@@ -73,7 +72,7 @@ func hashes(sum string) []map[string]string {
 	return []map[string]string{{"alg": "SHA-256", "content": hex.EncodeToString(b)}}
 }
 
-// licence is a module's, by the text of it among others', which has each behind its path.
+// licence identifies the licence of a module from its text in others, in which each text follows its path.
 func licence(module, others string) []map[string]any {
 	_, text, found := strings.Cut(others, "\n"+module+"/LICEN")
 	if !found {

@@ -1,7 +1,7 @@
-// Package document is the one model of a result for people: a title, answers and
-// blocks in reading order. A verb builds one Document; Terminal, HTML and Body
-// render it. Tables align and colour themselves by what their cells hold, so that
-// builders only print values.
+// Package document is the model of a result for people: a title, answers and blocks in
+// reading order. A verb builds one Document; Terminal, HTML and Body render it. Tables
+// derive alignment and colour from the content of their cells, so that builders only format
+// values.
 //
 //	d := document.Document{Kicker: "linerate compare", Title: "median of two samples"}
 //	d.Answer("new against old: ", "2 % better", "better")
@@ -22,7 +22,7 @@ import (
 	"linerate/internal/show"
 )
 
-// Document is a result. Kicker and Badges stand above the title of a page.
+// Document is a result. Kicker and Badges are above the title of a page.
 type Document struct {
 	Kicker  string
 	Badges  []string
@@ -33,8 +33,8 @@ type Document struct {
 	Style string
 }
 
-// Answer is a sentence that answers the title's question, between two parts that
-// stand out; Strong has the colour of a verdict where one is given.
+// Answer is a sentence that answers the title's question, between two highlighted parts; Strong has
+// the colour of Verdict, if set.
 type Answer struct{ Lead, Text, Strong, Verdict string }
 
 // Answer adds an answer.
@@ -49,35 +49,34 @@ func (d *Document) Add(blocks ...Block) { d.Blocks = append(d.Blocks, blocks...)
 // Picture, OnPage or OnTerminal.
 type Block any
 
-// Heading begins a section; pages list it in their Contents.
+// Heading starts a section; pages list it in their Contents.
 type Heading string
 
-// Text is a plain paragraph. Words between backquotes are set as code on a page, in
-// notes and warnings too.
+// Text is a plain paragraph. On a page, words in backquotes are code, as in notes and warnings.
 type Text string
 
 // Note is a paragraph in small print.
 type Note string
 
-// Warning is a paragraph that stands out.
+// Warning is a highlighted paragraph.
 type Warning string
 
-// Code is lines to be copied as they are.
+// Code holds lines to copy verbatim.
 type Code string
 
-// Contents lists the headings of a page.
+// Contents is the table of contents of a page.
 type Contents struct{}
 
-// Tiles are the few numbers that a reader sees first.
+// Tiles are the few most important numbers.
 type Tiles []Tile
 
-// Tile is a number and what it is.
+// Tile is a number with its label.
 type Tile struct{ Value, Label string }
 
 // Figure is a chart.
 type Figure = chart.Figure
 
-// Figures are charts as blocks.
+// Figures converts charts to blocks.
 func Figures(all []Figure) []Block {
 	out := make([]Block, len(all))
 	for i, f := range all {
@@ -92,25 +91,25 @@ type Picture struct {
 	SVG                  template.HTML
 }
 
-// OnPage is left out of terminals.
+// OnPage holds blocks that terminals omit.
 type OnPage []Block
 
 // OnTerminal prints what only a terminal shows, such as plots of characters.
 type OnTerminal func(*show.Page)
 
-// Table is rows of cells below a header. Columns of numbers are set right, words
-// such as "better" have a verdict's colour.
+// Table has rows of cells below a header. Columns of numbers are right-aligned, words such as
+// "better" have a verdict's colour.
 type Table struct {
 	Title, Note string
 	Header      []string // may be empty
 	Rows        [][]string
-	Prose       bool // cells are texts that wrap, the first column names them
+	Prose       bool // cells are texts that wrap, named by the first column
 }
 
-// verdicts are the words that tables set in colour.
+// verdicts maps words that tables colour to inks.
 var verdicts = map[string]show.Ink{"better": show.Good, "worse": show.Bad, "equivalent": show.Note, "inconclusive": show.Doubt, "invalid": show.Doubt, "stopped": show.Bad}
 
-// Numbers reports for each column whether it is set right.
+// Numbers reports for each column whether it is right-aligned.
 func (t Table) Numbers() []bool {
 	n := len(t.Header)
 	for _, row := range t.Rows {
@@ -125,7 +124,7 @@ func (t Table) Numbers() []bool {
 	return out
 }
 
-// DropEmpty removes columns from the third on that hold only dashes.
+// DropEmpty removes columns from the third on that contain only dashes.
 func (t *Table) DropEmpty() {
 	for i := len(t.Header) - 1; i > 1; i-- {
 		if !slices.ContainsFunc(t.Rows, func(row []string) bool { return row[i] != show.Unknown }) {

@@ -16,11 +16,11 @@ import (
 //go:embed page.css
 var pageCSS string
 
-// PageStyle is the style sheet of pages, for those that share one file of it.
+// PageStyle returns the style sheet of pages, for pages that share a file.
 func PageStyle() string { return pageCSS }
 
-// HTML writes the document as one page that loads nothing: neither script, font nor
-// picture from elsewhere. Its policy tells browsers to refuse all but its own style.
+// HTML writes the document as one page that loads nothing: no script, font or picture from
+// elsewhere. Its policy makes browsers refuse everything but its own style.
 func (d Document) HTML(w io.Writer) error {
 	_, err := fmt.Fprintf(w, `<!doctype html>
 <html lang="en-GB">
@@ -43,8 +43,8 @@ func (d Document) HTML(w io.Writer) error {
 	return err
 }
 
-// Body is what HTML has between head and foot, for a page in another frame, which
-// needs chart.Style, PageStyle and the document's own Style.
+// Body returns the content of HTML between head and foot, for a page in another frame, which needs
+// chart.Style, PageStyle and the document's own Style.
 func (d Document) Body() template.HTML {
 	h := page{ids: map[string]int{}}
 	h.add("<header>\n")
@@ -73,7 +73,7 @@ func (d Document) Body() template.HTML {
 	return template.HTML(show.NoBreak(strings.Replace(h.b.String(), here, list, 1))) //nolint:gosec // every text is escaped
 }
 
-// page is a page in the making.
+// page is a page under construction.
 type page struct {
 	b, contents strings.Builder
 	ids         map[string]int
@@ -126,7 +126,7 @@ func (h *page) blocks(all []Block) {
 
 var noSlug = regexp.MustCompile(`[^a-z0-9]+`)
 
-// heading adds a heading with a name to link to.
+// heading adds a heading with an anchor.
 func (h *page) heading(text string) {
 	id := strings.Trim(noSlug.ReplaceAllString(strings.ToLower(text), "-"), "-")
 	if h.ids[id]++; h.ids[id] > 1 {
@@ -136,7 +136,7 @@ func (h *page) heading(text string) {
 	h.add("<h2 id=\"%s\">%s</h2>\n", id, html.EscapeString(text))
 }
 
-// titled adds a small heading and a note, where there are any.
+// titled adds a small heading and a note, if not empty.
 func (h *page) titled(title, note string) {
 	if title != "" {
 		h.add("<h3>%s</h3>\n", html.EscapeString(title))
@@ -146,8 +146,8 @@ func (h *page) titled(title, note string) {
 	}
 }
 
-// longCell is from how many columns on a cell's text is broken into lines, wrapCell from how
-// many it may be, where the table has no room: names stay whole.
+// longCell is the number of columns from which a cell's text is wrapped, wrapCell the maximum if
+// the table has no room: names are not broken.
 const (
 	longCell = 44
 	wrapCell = 16
@@ -206,7 +206,7 @@ func (h *page) table(t Table) {
 
 var code = regexp.MustCompile("`([^`]+)`")
 
-// inline escapes a text and sets what stands between backquotes as code.
+// inline escapes a text and formats text in backquotes as code.
 func inline(text string) string {
 	return code.ReplaceAllString(html.EscapeString(text), "<code>$1</code>")
 }

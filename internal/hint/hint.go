@@ -1,8 +1,8 @@
-// Package hint gives an error the second line its reader needs: what to do.
+// Package hint adds a second line to an error: what to do.
 //
-// An error of linerate says what failed, on what and why; the hint says what
-// to try next. The command prints them on separate lines, so that scripts can
-// match the first and people read the second.
+// An error of linerate says what failed, on what and why; the hint says what to
+// try next. Commands print them on separate lines, so that scripts can match the
+// first.
 package hint
 
 import (
@@ -20,7 +20,7 @@ type hinted struct {
 func (h *hinted) Error() string { return h.err.Error() }
 func (h *hinted) Unwrap() error { return h.err }
 
-// With returns err with advice for its reader. A nil err stays nil.
+// With adds advice to err. A nil err stays nil.
 func With(err error, format string, args ...any) error {
 	if err == nil {
 		return nil
@@ -28,7 +28,7 @@ func With(err error, format string, args ...any) error {
 	return &hinted{err: err, hint: fmt.Sprintf(format, args...)}
 }
 
-// Of returns the outermost advice that err carries, or "".
+// Of returns the outermost advice in err, or "".
 func Of(err error) string {
 	var h *hinted
 	if !errors.As(err, &h) {
@@ -37,7 +37,7 @@ func Of(err error) string {
 	return h.hint
 }
 
-// Aside is an error with its hint, if it has one, in parentheses.
+// Aside returns an error's text with its hint, if any, in parentheses.
 func Aside(err error) string {
 	if h := Of(err); h != "" {
 		return fmt.Sprintf("%v (%s)", err, h)
@@ -45,22 +45,22 @@ func Aside(err error) string {
 	return err.Error()
 }
 
-// Option is an option as commands take it, with a value or without.
+// Option returns a command-line option, with a value or without.
 func Option(name, value string) string { return strings.TrimSuffix("--"+name+" "+value, " ") }
 
-// Exit ends a command with a code and no message: the command has said why.
+// Exit is an error that sets the exit code without a message, because the command has printed one.
 type Exit int
 
 func (e Exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// left marks an error that tells in what state something outside was left.
+// left marks an error about the state in which something was left.
 type left struct{ err error }
 
 func (l *left) Error() string { return l.err.Error() }
 func (l *left) Unwrap() error { return l.err }
 
-// Left marks err as telling in what state a run leaves what is not its own, a host
-// or a lab: the user who interrupted it must see that too. A nil err stays nil.
+// Left marks err as describing the state in which a run left a host or a lab: a user who
+// interrupted the run must see that, too. A nil err stays nil.
 func Left(err error) error {
 	if err == nil {
 		return nil
@@ -68,7 +68,7 @@ func Left(err error) error {
 	return &left{err}
 }
 
-// LeftOf returns what err tells of that, or nil.
+// LeftOf returns the error marked by Left in err, or nil.
 func LeftOf(err error) error {
 	var l *left
 	if !errors.As(err, &l) {
@@ -77,13 +77,13 @@ func LeftOf(err error) error {
 	return l
 }
 
-// usage marks an error as the caller's: wrong flag, wrong argument.
+// usage marks a usage error: wrong flag, wrong argument.
 type usage struct{ err error }
 
 func (u *usage) Error() string { return u.err.Error() }
 func (u *usage) Unwrap() error { return u.err }
 
-// Usage marks err as a mistake in how the command was called (exit code 2).
+// Usage marks err as a usage error (exit code 2).
 func Usage(err error) error {
 	if err == nil {
 		return nil
@@ -91,7 +91,7 @@ func Usage(err error) error {
 	return &usage{err}
 }
 
-// Usagef is Usage of a formatted error.
+// Usagef is Usage with a formatted error.
 func Usagef(format string, args ...any) error { return Usage(fmt.Errorf(format, args...)) }
 
 // IsUsage reports whether err was marked by Usage.
@@ -100,8 +100,8 @@ func IsUsage(err error) bool {
 	return errors.As(err, &u)
 }
 
-// Unknown is the error for a name that is not among the known ones; its hint
-// names the nearest, or lists them when there are few.
+// Unknown returns the error for a name that is not among the known ones; its hint names the
+// nearest, or lists all if there are few.
 func Unknown(kind, name string, known []string) error {
 	err := Usagef("unknown %s %q", kind, name)
 	if near := Nearest(name, known, 3); len(near) > 0 {

@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// Nearest returns up to most of the known names that a person may have meant
-// by name, closest first: those within an edit distance (Damerau–Levenshtein,
-// optimal string alignment) of a third of the name's length, and those it is
-// a part of.
+// Nearest returns up to most of the known names that may have been meant by name, closest first:
+// those within an edit distance (Damerau–Levenshtein, optimal string alignment) of a third of the
+// name's length, and those that contain it.
 func Nearest(name string, known []string, most int) []string {
 	type scored struct {
 		name string
@@ -44,8 +43,8 @@ func Nearest(name string, known []string, most int) []string {
 	return names
 }
 
-// Distance is the number of slips of the keyboard between two names, upper
-// and lower case alike, or any number above limit where there are more; see distance.
+// Distance returns the edit distance between two names, ignoring case, or a number above limit if
+// it is greater; see distance.
 func Distance(a, b string, limit int) int {
 	if a, b = strings.ToLower(a), strings.ToLower(b); abs(len(a)-len(b)) > limit {
 		return limit + 1
@@ -53,8 +52,8 @@ func Distance(a, b string, limit int) int {
 	return distance(a, b, limit)
 }
 
-// distance counts insertions, deletions, substitutions and swaps of
-// neighbouring bytes that turn a into b, as far as there are no more than limit.
+// distance counts the insertions, deletions, substitutions and swaps of adjacent bytes that turn a
+// into b, up to limit.
 func distance(a, b string, limit int) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
@@ -74,7 +73,7 @@ func distance(a, b string, limit int) int {
 			}
 			least = min(least, row[j])
 		}
-		if least > limit { // the least of a row never falls
+		if least > limit { // the minimum of a row never decreases
 			return least
 		}
 		before, last, row = last, row, before

@@ -1,6 +1,6 @@
-// Package role guesses what a host is for, from its facts. What speaks for a
-// role is data (catalogue/roles/roles.yaml); the guess carries its reasons,
-// so that a person can see why and overrule it.
+// Package role guesses the purpose of a host from its facts. The evidence for a
+// role is data (catalogue/roles/roles.yaml); the guess includes its reasons, so
+// that a person can check and overrule it.
 package role
 
 import (
@@ -17,23 +17,23 @@ import (
 	"linerate/internal/hint"
 )
 
-// Guess is what a host seems to be for.
+// Guess is the guessed role of a host.
 type Guess struct {
 	Role string `json:"role"`
-	// Reasons speak for it, strongest first.
+	// Reasons are the evidence for it, strongest first.
 	Reasons []string `json:"role_reasons"`
-	// Others are the roles that something else speaks for, likeliest first.
+	// Others are roles with other evidence for them, most likely first.
 	Others []Candidate `json:"other_roles,omitempty"`
 }
 
-// Candidate is a role that lost.
+// Candidate is a role that was not chosen.
 type Candidate struct {
 	Role    string   `json:"role"`
 	Weight  int      `json:"weight"`
 	Reasons []string `json:"reasons"`
 }
 
-// File is the shape of roles.yaml.
+// File is the structure of roles.yaml.
 type File struct {
 	Roles []Role `yaml:"roles"`
 }
@@ -42,25 +42,25 @@ type File struct {
 type Role struct {
 	Name    string `yaml:"name"`
 	Summary string `yaml:"summary"`
-	// Forwards: what is measured of forwarded packets is about the role.
+	// Forwards means that measurements of forwarded packets are relevant to the role.
 	Forwards bool       `yaml:"forwards"`
 	Evidence []Evidence `yaml:"evidence"`
 }
 
-// Evidence speaks for a role when its expression holds.
+// Evidence supports a role if its expression holds.
 type Evidence struct {
 	When   string `yaml:"when"`
 	Weight int    `yaml:"weight"`
 	Reason string `yaml:"reason"`
 }
 
-// language is that of the evidence: the names of a host's facts alone.
+// language is the expression language of the evidence: only the names of a host's facts.
 var language = sync.OnceValue(factexpr.NewLanguage[factexpr.Host])
 
-// Load reads and compiles the built-in roles, once.
+// Load returns the built-in roles; they are parsed once.
 var Load = sync.OnceValues(func() ([]Role, error) { return Parse(roles.YAML) })
 
-// Parse reads roles from YAML and checks every expression.
+// Parse parses roles from YAML and checks every expression.
 func Parse(text []byte) ([]Role, error) {
 	var file File
 	if err := yaml.UnmarshalWithOptions(text, &file, yaml.Strict()); err != nil {
@@ -83,13 +83,13 @@ func Parse(text []byte) ([]Role, error) {
 	return file.Roles, nil
 }
 
-// Forwards reports a role whose hosts forward packets.
+// Forwards reports whether hosts of a role forward packets.
 func Forwards(name string) bool {
 	known, _ := Load()
 	return slices.ContainsFunc(known, func(r Role) bool { return r.Name == name && r.Forwards })
 }
 
-// Names lists the roles there are.
+// Names returns the known roles.
 func Names() []string {
 	known, err := Load()
 	if err != nil {
@@ -102,7 +102,7 @@ func Names() []string {
 	return names
 }
 
-// Check refuses an unknown role.
+// Check returns an error for an unknown role.
 func Check(name string) error {
 	if names := Names(); !slices.Contains(names, name) {
 		return hint.Unknown("role", name, names)
@@ -110,7 +110,7 @@ func Check(name string) error {
 	return nil
 }
 
-// Of guesses a host's role by the built-in roles.
+// Of guesses a host's role among the built-in roles.
 func Of(f *fact.Facts) (Guess, error) {
 	known, err := Load()
 	if err != nil {
@@ -139,7 +139,7 @@ func guess(known []Role, f *fact.Facts) (Guess, error) {
 	return Guess{Role: candidates[0].Role, Reasons: candidates[0].Reasons, Others: candidates[1:]}, nil
 }
 
-// weigh sums what holds for a role.
+// weigh sums the evidence that holds for a role.
 func (r Role) weigh(host *factexpr.Host) (Candidate, error) {
 	c := Candidate{Role: r.Name, Reasons: []string{}}
 	var held []Evidence

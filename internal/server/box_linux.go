@@ -13,22 +13,22 @@ import (
 	"linerate/internal/port"
 )
 
-// Box is where servers live. Its thread starts them all and outlives them:
-// their death signal follows it.
+// Box is where servers run. Its thread starts them all and outlives them, because their
+// parent-death signal follows that thread.
 type Box struct {
 	work chan func()   // for the thread in the namespaces
 	quit chan struct{} // closed at the end
-	over chan error    // what came of the thread
+	over chan error    // result of the thread
 	dir  int           // Root, from outside
-	disk bool          // mounted; of the thread's
+	disk bool          // mounted; used by the thread
 	once sync.Once
 
 	mu      sync.Mutex
 	running []*Process
 }
 
-// NewBox makes a Box in the network namespace of a place: with a mount
-// namespace whose Root is memory, and /sys showing the namespace's devices.
+// NewBox creates a Box in the network namespace of a place, with a mount namespace in which Root is
+// a tmpfs, and /sys shows the namespace's devices.
 func NewBox(in port.Place) (*Box, error) {
 	b := &Box{work: make(chan func()), quit: make(chan struct{}), over: make(chan error, 1), dir: -1}
 	made := make(chan error, 1)
@@ -47,7 +47,7 @@ func NewBox(in port.Place) (*Box, error) {
 			}
 		})
 		b.over <- err
-		made <- err // where in never called
+		made <- err // if in never called it
 	}()
 	if err := <-made; err != nil {
 		return nil, errors.Join(fmt.Errorf("make a place for a server: %w", err), b.Close())
@@ -55,7 +55,7 @@ func NewBox(in port.Place) (*Box, error) {
 	return b, nil
 }
 
-// move takes the calling thread into the Box's own mount namespace.
+// move moves the calling thread into the Box's own mount namespace.
 func (b *Box) move() error {
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return fmt.Errorf("make a mount namespace: %w", err)
@@ -77,16 +77,16 @@ func (b *Box) move() error {
 	return err
 }
 
-// unmount frees the Box's disk where its thread does not end with it: Go never
-// ends a process's first thread.
+// unmount unmounts the Box's disk if its thread does not end with it: Go never ends a process's
+// first thread.
 func (b *Box) unmount() {
 	if b.disk {
-		_ = unix.Unmount(Root+"/"+DiskDir, unix.MNT_DETACH) // else with the namespace
+		_ = unix.Unmount(Root+"/"+DiskDir, unix.MNT_DETACH) // otherwise unmounted with the namespace
 	}
 }
 
-// Do runs f on the Box's thread, inside all its namespaces. Calls wait for
-// each other.
+// Do runs f on the Box's thread, inside all its namespaces. Concurrent calls run one after the
+// other.
 func (b *Box) Do(f func() error) error {
 	done := make(chan error, 1)
 	guarded := func() {
@@ -107,8 +107,8 @@ func (b *Box) Do(f func() error) error {
 
 var errClosed = errors.New("the server's place is closed")
 
-// Path is a file of Root for this process, whichever namespace its threads
-// are in. It refuses names that leave Root.
+// Path returns a path for this process to a file of Root, whatever the namespace of its threads. It
+// rejects names that leave Root.
 func (b *Box) Path(name string) (string, error) {
 	if !filepath.IsLocal(name) {
 		return "", fmt.Errorf("%q is not a name within a server's directory", name)
@@ -116,7 +116,7 @@ func (b *Box) Path(name string) (string, error) {
 	return fmt.Sprintf("/proc/self/fd/%d/%s", b.dir, name), nil
 }
 
-// Write writes a file of Root, and the directories to it.
+// Write writes a file of Root, creating its directories.
 func (b *Box) Write(name string, data []byte, perm fs.FileMode) error {
 	path, err := b.Path(name)
 	if err != nil {
@@ -128,11 +128,10 @@ func (b *Box) Write(name string, data []byte, perm fs.FileMode) error {
 	if err := os.WriteFile(path, data, perm); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
-	return os.Chmod(path, perm) // whatever the umask
+	return os.Chmod(path, perm) // regardless of the umask
 }
 
-// Mkdir makes a directory of Root that everybody may write to or, with
-// another mode, not.
+// Mkdir creates a directory of Root with a mode, such as one that everybody may write to.
 func (b *Box) Mkdir(name string, perm fs.FileMode) error {
 	path, err := b.Path(name)
 	if err != nil {
@@ -150,7 +149,7 @@ func (b *Box) Read(name string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// Close ends all that runs in the Box, and the Box. Its files are gone then.
+// Close ends everything that runs in the Box, and deletes its files.
 func (b *Box) Close() (err error) {
 	b.once.Do(func() {
 		b.mu.Lock()

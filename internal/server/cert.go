@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Certificate is a self-signed certificate (P-256) of the addresses with its
-// key, in PEM, good for a day.
+// Certificate returns a self-signed certificate (P-256) for the addresses with its key, in PEM,
+// valid for a day.
 func Certificate(addresses ...net.IP) (cert, key []byte, err error) {
 	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

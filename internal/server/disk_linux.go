@@ -16,16 +16,14 @@ import (
 // DiskDir is where a Box's file system is mounted, below Root.
 const DiskDir = "disk"
 
-// imageDir holds the images of file systems: a place that is on a disk.
+// imageDir holds file system images; it should be on a disk.
 const imageDir = "/var/tmp"
 
-// MakeDisk makes a file system in the Box and mounts it at DiskDir, in the
-// Box's mount namespace alone. Its image is a file without a name, its loop
-// device is freed with the last mount: nothing of them outlives the Box, however
-// linerate ends. Fill, where given, is called before it is mounted sync: so that
-// filling it does not take the time of synchronous writes. It is dirsync
-// from the start: Linux takes that from no remount, and says nothing of it
-// (MS_RMT_MASK).
+// MakeDisk creates a file system in the Box and mounts it at DiskDir, only in the Box's mount
+// namespace. The image is an unnamed file, and the loop device is freed with the last mount:
+// nothing outlives the Box, however linerate ends. fill, if not nil, is called before a remount
+// with sync, to avoid the cost of synchronous writes. dirsync is set from the start: Linux silently
+// ignores it in a remount (MS_RMT_MASK).
 func (b *Box) MakeDisk(d setting.Disk, fill func() error) error {
 	if err := d.Check(); err != nil {
 		return err
@@ -51,7 +49,7 @@ func (b *Box) MakeDisk(d setting.Disk, fill func() error) error {
 // slow is the flag that makes every write wait for the disk.
 const slow = unix.MS_SYNCHRONOUS
 
-// mountNew makes the file system and mounts it.
+// mountNew creates the file system and mounts it.
 func (b *Box) mountNew(d setting.Disk, flags uintptr, data string) error {
 	if !d.Loop() {
 		return b.mount("linerate", d, flags, joinOptions(data, fmt.Sprintf("size=%d", d.Size)))
@@ -60,7 +58,7 @@ func (b *Box) mountNew(d setting.Disk, flags uintptr, data string) error {
 	if err != nil {
 		return err
 	}
-	defer dev.Close() // the mount holds it from then on
+	defer dev.Close() // the mount now holds it
 	if err := b.mkfs(d, dev.Name()); err != nil {
 		return err
 	}
@@ -70,7 +68,7 @@ func (b *Box) mountNew(d setting.Disk, flags uintptr, data string) error {
 func (b *Box) mount(what string, d setting.Disk, flags uintptr, data string) error {
 	err := b.Do(func() error {
 		err := unix.Mount(what, Root+"/"+DiskDir, d.Type, flags|unix.MS_NOSUID|unix.MS_NODEV, data)
-		b.disk = b.disk || err == nil // a remount that fails unmounts nothing
+		b.disk = b.disk || err == nil // a failed remount does not unmount
 		return err
 	})
 	switch {
@@ -84,8 +82,7 @@ func (b *Box) mount(what string, d setting.Disk, flags uintptr, data string) err
 	return nil
 }
 
-// SyncDisk waits until all that was written to the Box's disk is on it
-// (syncfs(2)).
+// SyncDisk waits until everything written to the Box's disk is stored (syncfs(2)).
 func (b *Box) SyncDisk() error {
 	path, err := b.Path(DiskDir)
 	if err != nil {
@@ -102,12 +99,12 @@ func (b *Box) SyncDisk() error {
 	return nil
 }
 
-// CannotError says what this machine cannot do.
+// CannotError means that this machine cannot do something.
 type CannotError struct{ What string }
 
 func (e *CannotError) Error() string { return e.What }
 
-// mkfs makes the file system. It ends with the Box's thread.
+// mkfs creates the file system. The command ends with the Box's thread.
 func (b *Box) mkfs(d setting.Disk, device string) error {
 	argv := d.Make(device)
 	program := Program{Name: argv[0], Package: d.Package()}
@@ -129,17 +126,17 @@ func (b *Box) mkfs(d setting.Disk, device string) error {
 	return nil
 }
 
-// loopDevice attaches an image of a size, all hole, to a free loop device.
+// loopDevice attaches a sparse image of a given size to a free loop device.
 func loopDevice(size int64) (*os.File, error) {
 	image, err := newImage(size)
 	if err != nil {
 		return nil, err
 	}
-	defer unix.Close(image) // the device holds it from then on
+	defer unix.Close(image) // the device now holds it
 	return attach(image)
 }
 
-// newImage makes a file without a name.
+// newImage creates an unnamed file.
 func newImage(size int64) (image int, err error) {
 	image, err = unix.Open(imageDir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
 	if err != nil {
@@ -159,7 +156,7 @@ func attach(image int) (*os.File, error) {
 		return nil, hint.With(&CannotError{"there are no loop devices: " + err.Error()}, "load the kernel's module loop (modprobe loop)")
 	}
 	defer unix.Close(control)
-	for range 64 { // others may be faster
+	for range 64 { // others may take it first
 		n, err := unix.IoctlRetInt(control, unix.LOOP_CTL_GET_FREE)
 		if err != nil {
 			return nil, fmt.Errorf("find a free loop device: %w", err)
@@ -180,13 +177,13 @@ func attach(image int) (*os.File, error) {
 	return nil, errors.New("no free loop device was to be had: others took them")
 }
 
-// mountFlags are the options that mount(2) has flags for.
+// mountFlags maps options to flags of mount(2).
 var mountFlags = map[string]uintptr{
 	"noatime": unix.MS_NOATIME, "relatime": unix.MS_RELATIME, "strictatime": unix.MS_STRICTATIME, "nodiratime": unix.MS_NODIRATIME,
 	"lazytime": unix.MS_LAZYTIME, "sync": unix.MS_SYNCHRONOUS, "dirsync": unix.MS_DIRSYNC, "defaults": 0, "async": 0,
 }
 
-// mountOptions splits options into flags and the file system's own.
+// mountOptions splits options into flags and file system options.
 func mountOptions(d setting.Disk) (flags uintptr, data string) {
 	for _, o := range d.List() {
 		if f, ok := mountFlags[o]; ok {

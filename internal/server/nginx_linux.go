@@ -13,11 +13,11 @@ import (
 	"linerate/internal/setting"
 )
 
-// NGINX is the program, as Debian and FreeBSD call its package.
+// NGINX is the program, with the package names of Debian and FreeBSD.
 var NGINX = Program{Name: "nginx", Package: "nginx-light (Debian) or nginx (FreeBSD)", Argv: []string{"-p", Root, "-c", Root + "/" + setting.NGINXConf, "-e", Root + "/" + setting.NGINXErrorLog}, Log: setting.NGINXErrorLog}
 
-// StartWeb starts nginx in the Box, for requests to an address of its network
-// namespace, and waits until it listens there.
+// StartWeb starts nginx in the Box, for requests to an address of its network namespace, and waits
+// until it listens there.
 func (b *Box) StartWeb(ctx context.Context, w setting.Web, at netip.Addr) (*Process, error) {
 	if err := NGINX.Installed(); err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func (b *Box) StartWeb(ctx context.Context, w setting.Web, at netip.Addr) (*Proc
 	return b.Start(ctx, p)
 }
 
-// dial tries whether something listens.
+// dial checks whether something listens.
 func dial(at netip.AddrPort) error {
 	c, err := dialFor(at, time.Second)
 	if err != nil {
@@ -43,7 +43,7 @@ func dial(at netip.AddrPort) error {
 	return c.Close()
 }
 
-// dialFor connects; the connection lives no longer than that.
+// dialFor connects; the connection has a deadline after d.
 func dialFor(at netip.AddrPort, d time.Duration) (net.Conn, error) {
 	c, err := net.DialTimeout("tcp", at.String(), d)
 	if err == nil {
@@ -84,12 +84,12 @@ func (b *Box) prepareWeb(w setting.Web, at netip.Addr) error {
 	return b.Write(setting.NGINXConf, []byte(w.Config()), 0o644)
 }
 
-// object makes a file of a size whose bytes do not compress to nothing.
+// object creates a file of a given size with incompressible content.
 func (b *Box) object(size int) error {
 	body := make([]byte, size)
 	x := uint32(size)
 	for i := range body {
-		x = x*1664525 + 1013904223 // Numerical Recipes' generator
+		x = x*1664525 + 1013904223 // the generator of Numerical Recipes
 		body[i] = byte(x >> 24)
 	}
 	if err := b.Write("html"+setting.ObjectPath(size), body, 0o644); err != nil {
@@ -98,8 +98,8 @@ func (b *Box) object(size int) error {
 	return nil
 }
 
-// workersOf is the user and group that a server's workers run as here: "nobody"
-// or, in a user namespace that knows of root alone, root.
+// workersOf returns the user and group of a server's workers: "nobody", or root in a user namespace
+// that maps only root.
 func workersOf() string {
 	ids, err := os.ReadFile("/proc/self/uid_map")
 	if f := strings.Fields(string(ids)); err == nil && len(f) == 3 && f[2] == "1" {

@@ -14,21 +14,21 @@ import (
 	"linerate/internal/setting"
 )
 
-// Postfix is its master daemon, as Debian and FreeBSD call its package.
+// Postfix is Postfix' master daemon, with the package name of Debian and FreeBSD.
 var Postfix = Program{Name: "master", Package: "postfix", Argv: []string{"-c", Root + "/" + setting.PostfixDir, "-s", "-d"}, Log: setting.PostfixLog, Parented: true}
 
-// postfixDirs are where distributions have Postfix's daemons, and its programs.
+// postfixDirs lists the directories of Postfix's daemons and programs in distributions.
 var postfixDirs = [][2]string{{"/usr/lib/postfix/sbin", "/usr/sbin"}, {"/usr/libexec/postfix", "/usr/sbin"}, {"/usr/local/libexec/postfix", "/usr/local/sbin"}}
 
-// postfixHere is Postfix as this machine has it: where it is, whom it runs as, and the
-// group of who may submit mail.
+// postfixHere describes Postfix on this machine: its location, its user, and the group that may
+// submit mail.
 type postfixHere struct {
 	daemons, programs  string
 	owner, group, drop int
 }
 
-// MailInstalled tells whether Postfix is on this machine, with its user; the
-// error is a MissingError with a hint.
+// MailInstalled returns an error unless Postfix is on this machine, with its user; it is a
+// MissingError with a hint.
 func MailInstalled() error {
 	_, err := findPostfix()
 	return err
@@ -52,9 +52,9 @@ func findPostfix() (p postfixHere, err error) {
 	return p, errors.Join(errs[:]...)
 }
 
-// StartMail starts Postfix in the Box, with its queue and mailboxes in a
-// directory of it, and waits until it greets at an address of its network
-// namespace. Only accounts and parameters of m are looked at.
+// StartMail starts Postfix in the Box, with its queue and mailboxes in a directory of the Box, and
+// waits until it greets at an address of its network namespace. It uses only accounts and
+// parameters of m.
 func (b *Box) StartMail(ctx context.Context, m setting.Mail, dir string, at netip.Addr) (*Process, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
@@ -74,8 +74,8 @@ func (b *Box) StartMail(ctx context.Context, m setting.Mail, dir string, at neti
 	return b.Start(ctx, p)
 }
 
-// prepareMail writes the configuration and makes the queue's directories as
-// Postfix wants them owned.
+// prepareMail writes the configuration and creates the queue's directories with the owners that
+// Postfix requires.
 func (b *Box) prepareMail(m setting.Mail, dir string, drop int) error {
 	type place struct {
 		name       string
@@ -105,9 +105,8 @@ func (b *Box) prepareMail(m setting.Mail, dir string, drop int) error {
 	return errors.Join(b.age(setting.PostfixMain), b.age(setting.PostfixBoxes))
 }
 
-// age makes a file look older than it is: Postfix takes one that was just
-// written for one that is being written, and waits two seconds for its end.
-// Each of its processes that reads the table of accounts does.
+// age makes a file look older: Postfix assumes that a just written file is still being written, and
+// waits two seconds. Each of its processes that reads the table of accounts does that.
 func (b *Box) age(name string) error {
 	path, err := b.Path(name)
 	if err != nil {
@@ -117,7 +116,7 @@ func (b *Box) age(name string) error {
 	return os.Chtimes(path, then, then)
 }
 
-// greets tries whether a mail server says who it is.
+// greets checks whether a mail server sends its greeting.
 func greets(at netip.AddrPort) error {
 	c, err := dialFor(at, 2*time.Second)
 	if err != nil {
@@ -132,11 +131,11 @@ func greets(at netip.AddrPort) error {
 	if !bytes.HasPrefix(buf[:n], []byte("220 ")) {
 		return fmt.Errorf("it greets with %.100q", buf[:n])
 	}
-	_, _ = c.Write([]byte("QUIT\r\n")) // it is closed in any case
+	_, _ = c.Write([]byte("QUIT\r\n")) // it is closed anyway
 	return nil
 }
 
-// MailLog reads what Postfix has logged so far.
+// MailLog reads Postfix's log so far.
 func (b *Box) MailLog() (setting.MailLog, error) {
 	path, err := b.Path(setting.PostfixLog)
 	if err != nil {

@@ -17,21 +17,21 @@ import (
 	"linerate/internal/cputime"
 )
 
-// Process is a server that runs, with all processes it has started.
+// Process is a running server, with all processes it has started.
 type Process struct {
 	cmd   *exec.Cmd
 	name  string
 	ended chan struct{}
-	err   error // of its end
+	err   error // exit error
 	space string
 }
 
 // grace is how long a server may take to end by itself.
 const grace = 2 * time.Second
 
-// Start starts a program and waits until it is ready. It is the first process
-// of a process namespace: when it ends, the kernel ends all others there; and
-// it ends when the Box's thread does, which is when linerate does.
+// Start starts a program and waits until it is ready. It is the first process of a PID namespace:
+// when it ends, the kernel ends all others there; and it ends when the Box's thread does, which is
+// when linerate does.
 func (b *Box) Start(ctx context.Context, p Program) (*Process, error) {
 	path, err := p.find()
 	if err != nil {
@@ -65,13 +65,12 @@ func (b *Box) Start(ctx context.Context, p Program) (*Process, error) {
 	return run, nil
 }
 
-// parent is the script of a first process that ends a program when it is asked
-// to, and ends with it. The program leads a group of processes where setsid(1)
-// is there: Postfix's master, told to end, tells its group, and waits a second to
-// complain if it has none.
+// parent is the script of a first process that ends a program when asked to, and ends with it. The
+// program leads a process group if setsid(1) exists: Postfix's master, told to end, signals its
+// group, and without one waits a second to complain.
 const parent = `command -v setsid >/dev/null && set -- setsid "$@"; "$@" & trap 'kill $!' TERM; wait $!; s=$?; kill -0 $! 2>/dev/null && { wait $!; s=$?; }; exit $s`
 
-// errNotReady wraps what the last try said.
+// errNotReady wraps the error of the last try.
 var errNotReady = errors.New("it is not ready")
 
 func (b *Box) await(ctx context.Context, run *Process, p Program) error {
@@ -98,7 +97,7 @@ func (b *Box) await(ctx context.Context, run *Process, p Program) error {
 
 var errEnded = errors.New("it ended")
 
-// blame adds what the program itself had to say.
+// blame adds the program's own output to an error.
 func (b *Box) blame(err error, run *Process, p Program, out *tail) error {
 	said := out.String()
 	if p.Log != "" {
@@ -119,11 +118,10 @@ func (b *Box) blame(err error, run *Process, p Program, out *tail) error {
 	return fmt.Errorf("start %s: %w", p.Name, err)
 }
 
-// maxSaid is how much of a log an error carries.
+// maxSaid is how much of a log is quoted in an error.
 const maxSaid = 600
 
-// Stop ends the server and everything it started: politely, then not. It
-// returns when nothing of it is left.
+// Stop ends the server and everything it started, gently at first. It returns when nothing is left.
 func (p *Process) Stop() {
 	_ = p.cmd.Process.Signal(unix.SIGTERM) // it may have ended
 	select {
@@ -135,7 +133,7 @@ func (p *Process) Stop() {
 	<-p.ended
 }
 
-// Running is nil while the server runs, and how it ended after that.
+// Running returns nil while the server runs, then an error that describes how it ended.
 func (p *Process) Running() error {
 	select {
 	case <-p.ended:
@@ -145,8 +143,8 @@ func (p *Process) Running() error {
 	}
 }
 
-// CPU is the processor time that the server's processes have used, those that
-// have ended as well: Postfix's end after a hundred clients.
+// CPU returns the CPU time of the server's processes, including ended ones: Postfix's processes end
+// after a hundred clients.
 func (p *Process) CPU() time.Duration {
 	var sum time.Duration
 	for _, pid := range p.PIDs() {
@@ -161,17 +159,17 @@ func (p *Process) CPU() time.Duration {
 	return sum
 }
 
-// clockTick is the unit of times in proc(5)'s stat: Linux has 100 a second for
-// programs on all machines that linerate runs on.
+// clockTick is the unit of times in proc(5)'s stat: Linux reports 100 per second to programs on all
+// machines that linerate supports.
 const clockTick = 10 * time.Millisecond
 
-// reaped is the time of a process's children that have ended (cutime and cstime).
+// reaped returns the CPU time of a process's ended children (cutime and cstime).
 func reaped(pid int) time.Duration {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0
 	}
-	// The name, in parentheses, may have blanks; cutime is the 14th field after it.
+	// The name, in parentheses, may contain blanks; cutime is the 14th field after it.
 	f := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 	if len(f) < 15 {
 		return 0
@@ -184,9 +182,9 @@ func reaped(pid int) time.Duration {
 	return time.Duration(user+system) * clockTick
 }
 
-// precede gives the server's sessions the place among others that linerate's
-// has, where the kernel shares time by sessions (sched(7), autogroup): a testbed
-// that precedes other programs is one of clients and of servers.
+// precede gives the server's sessions linerate's priority where the kernel shares time by sessions
+// (sched(7), autogroup): a testbed with priority over other programs consists of clients and
+// servers.
 func (p *Process) precede() {
 	own, ok := cputime.SessionNice("self")
 	if !ok {
@@ -194,13 +192,12 @@ func (p *Process) precede() {
 	}
 	for _, pid := range p.PIDs() {
 		if nice, ok := cputime.SessionNice(strconv.Itoa(pid)); ok && nice != own {
-			_ = os.WriteFile("/proc/"+strconv.Itoa(pid)+"/autogroup", []byte(strconv.Itoa(own)), 0) // without the right to, it stays
+			_ = os.WriteFile("/proc/"+strconv.Itoa(pid)+"/autogroup", []byte(strconv.Itoa(own)), 0) // without privileges it stays
 		}
 	}
 }
 
-// PIDs are all processes of the server's process namespace, as the machine
-// numbers them.
+// PIDs returns all processes in the server's PID namespace, by the PIDs of the machine.
 func (p *Process) PIDs() (pids []int) {
 	if p.space == "" || p.Running() != nil {
 		return nil
@@ -216,8 +213,8 @@ func (p *Process) PIDs() (pids []int) {
 	return pids
 }
 
-// tail keeps the end of what is written to it. Only exec's one copying
-// goroutine writes; it is read when that has ended.
+// tail keeps the end of what is written to it. Only exec's copying goroutine writes; it is read
+// after that has ended.
 type tail struct{ data []byte }
 
 func (t *tail) Write(p []byte) (int, error) {

@@ -1,12 +1,11 @@
-// Package server runs the servers of a study: nginx, Postfix, whatever the
-// machine has installed, each with a configuration of linerate's own making.
+// Package server runs the servers of a study, nginx or Postfix, as installed on the
+// machine, each with a configuration made by linerate.
 //
-// A server lives in a Box: the network namespace it is given, a mount namespace
-// whose /tmp is a tmpfs, and a process namespace. What it listens on
-// is reachable in that network namespace alone; what it writes under /tmp is
-// gone with it; and however linerate ends, the kernel ends the server and
-// everything it started. The machine's own configuration, services and files
-// are never written to.
+// A server runs in a Box: a given network namespace, a mount namespace whose /tmp is a
+// tmpfs, and a PID namespace. What it listens on is reachable only in that network
+// namespace; what it writes under /tmp is deleted with it; and however linerate ends, the
+// kernel ends the server and everything it started. The machine's own configuration,
+// services and files are never written to.
 //
 // To run another kind of server:
 //
@@ -29,27 +28,25 @@ import (
 	"linerate/internal/setting"
 )
 
-// Root is the directory of a Box as the programs in it see it.
+// Root is the directory of a Box as seen by its programs.
 const Root = setting.ServerRoot
 
-// Program is a server to be started in a Box.
+// Program is a server to start in a Box.
 type Program struct {
-	Name    string   // of the executable, as on PATH
-	Package string   // that holds it, for who has to install it
+	Name    string   // of the executable, found on PATH
+	Package string   // that contains it, for the installation hint
 	Argv    []string // without the executable
-	// Ready is tried inside the network namespace until it succeeds; nil
-	// takes a program that has started for ready.
+	// Ready is tried inside the network namespace until it succeeds; nil means that a started
+	// program is ready.
 	Ready func() error
-	// Log, a file of the Box, is named in the error where the program fails.
+	// Log is a file of the Box that is quoted in the error if the program fails.
 	Log string
-	// Parented starts it below a process that does nothing else: for a program
-	// that changes its user, upon which the kernel forgets whose death it
-	// was to follow (prctl(2), PR_SET_PDEATHSIG).
+	// Parented starts it below an idle parent process, for a program that changes its user, which
+	// clears its parent-death signal (prctl(2), PR_SET_PDEATHSIG).
 	Parented bool
 }
 
-// find is where the program is: on PATH, or where system programs are that
-// are not on everybody's.
+// find returns the program's path: on PATH, or in directories of system programs.
 func (p Program) find() (string, error) {
 	for _, dir := range []string{"", "/usr/sbin/", "/sbin/", "/usr/local/sbin/", "/usr/lib/postfix/sbin/"} {
 		if path, err := exec.LookPath(dir + p.Name); err == nil {
@@ -59,14 +56,14 @@ func (p Program) find() (string, error) {
 	return "", &MissingError{Program: p.Name, Package: p.Package}
 }
 
-// Installed tells whether the program is on this machine; the error is a
-// MissingError with a hint.
+// Installed returns an error unless the program is on this machine; it is a MissingError with a
+// hint.
 func (p Program) Installed() error {
 	_, err := p.find()
 	return missing(err)
 }
 
-// MissingError says which program is not installed, and what package has it.
+// MissingError names a program that is not installed, and its package.
 type MissingError struct{ Program, Package string }
 
 func (e *MissingError) Error() string { return e.Program + " is not installed" }
@@ -79,7 +76,7 @@ func missing(err error) error {
 	return hint.With(err, "install the package %s; linerate runs it with its own configuration, never as a service", m.Package)
 }
 
-// ended tells how a program ended that was to run on, and what it said.
+// ended describes the unexpected end of a program, and its output.
 func ended(name string, err error, said string) error {
 	how := "without an error"
 	if err != nil {

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// Nanos prints a measured time given in nanoseconds, with three digits and its
-// unit: "512 ns", "1.24 ms".
+// Nanos formats a measured time in nanoseconds, with three digits and a unit: "512 ns", "1.24 ms".
 func Nanos(ns float64) string {
 	a := math.Abs(ns)
 	switch {
@@ -27,8 +26,8 @@ func Nanos(ns float64) string {
 	return Digits(ns/1e9) + " s"
 }
 
-// Clock prints a duration as minutes and seconds, as a countdown does; hours
-// come before them when there are any.
+// Clock formats a duration as minutes and seconds, like a countdown, preceded by hours if there are
+// any.
 func Clock(d time.Duration) string {
 	s := int(math.Round(math.Abs(d.Seconds())))
 	if s >= 3600 {
@@ -37,8 +36,8 @@ func Clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d", s/60, s%60)
 }
 
-// Brief prints a time that is known to a millisecond or so, or that somebody
-// set: "0.4 ms", "12 ms", "1.24 s", without zeros that promise precision.
+// Brief formats a time known to about a millisecond, or set by a user: "0.4 ms", "12 ms", "1.24 s",
+// without zeros that suggest precision.
 func Brief(d time.Duration) string {
 	us := d.Microseconds()
 	switch {
@@ -50,8 +49,8 @@ func Brief(d time.Duration) string {
 	return strconv.FormatFloat(float64(us)/1e6, 'g', 4, 64) + " s"
 }
 
-// Long prints how long something lasted, in its two largest units: "12 days 11 hours",
-// "3 minutes 20 seconds", "4 seconds".
+// Long formats a duration in its two largest units: "12 days 11 hours", "3 minutes 20 seconds", "4
+// seconds".
 func Long(d time.Duration) string {
 	units := []struct {
 		name string

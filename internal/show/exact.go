@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// What is computed, not measured, is printed with the digits it has: who
-// sets a buffer by it needs them.
+// Computed values, unlike measured ones, are formatted with all their digits: they are needed to
+// set a buffer.
 
-// prefix is a unit's, and by how much it multiplies.
+// prefix is a unit prefix with its factor.
 type prefix struct {
 	name   string
 	factor float64
@@ -21,7 +21,7 @@ var (
 	binary  = []prefix{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}}
 )
 
-// Trimmed prints at most so many decimals, without zeros at their end.
+// Trimmed formats at most the given decimals, without trailing zeros.
 func Trimmed(v float64, decimals int) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return Unknown
@@ -36,8 +36,7 @@ func Trimmed(v float64, decimals int) string {
 	return minus(s)
 }
 
-// Exact prints a computed or nominal rate with its decimal prefix: "10 Gb/s",
-// "14.881 Mpps".
+// Exact formats a computed or nominal rate with its decimal prefix: "10 Gb/s", "14.881 Mpps".
 func Exact(v float64, unit string) string {
 	for _, p := range decimal {
 		if math.Abs(v) >= p.factor {
@@ -47,8 +46,7 @@ func Exact(v float64, unit string) string {
 	return strings.TrimSpace(Trimmed(v, 3) + " " + unit)
 }
 
-// ExactBytes prints a computed size in bytes, then in binary units:
-// "16777216 B (16 MiB)".
+// ExactBytes formats a computed size in bytes, then in binary units: "16777216 B (16 MiB)".
 func ExactBytes(v float64) string {
 	whole := Trimmed(v, 1) + " B"
 	for _, p := range binary {
@@ -59,7 +57,7 @@ func ExactBytes(v float64) string {
 	return whole
 }
 
-// ExactSeconds prints a computed time: "67.2 ns", "1.5 ms".
+// ExactSeconds formats a computed time: "67.2 ns", "1.5 ms".
 func ExactSeconds(v float64) string {
 	a := math.Abs(v)
 	switch {

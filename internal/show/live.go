@@ -9,15 +9,15 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Live is a line on a terminal that is written over as things change.
-// Elsewhere it shows nothing: a log is not to be filled with it.
+// Live is a line on a terminal that is overwritten as things change. Elsewhere it shows nothing, to
+// keep logs short.
 type Live struct {
 	w     io.Writer
 	style Style
 	shown bool
 }
 
-// NewLive writes to w if it is a terminal, of that style.
+// NewLive returns a Live that writes to w if it is a terminal, with the given style.
 func NewLive(w io.Writer, terminal bool, s Style) *Live {
 	if !terminal {
 		return &Live{}
@@ -25,11 +25,11 @@ func NewLive(w io.Writer, terminal bool, s Style) *Live {
 	return &Live{w: w, style: s}
 }
 
-// On tells whether anything is shown.
+// On reports whether anything is shown.
 func (l *Live) On() bool { return l.w != nil }
 
-// Show replaces the line; what is too wide for the terminal is cut, since a
-// broken line could not be written over.
+// Show replaces the line; it truncates what is too wide for the terminal, since a wrapped line
+// could not be overwritten.
 func (l *Live) Show(format string, args ...any) {
 	if l.w == nil {
 		return

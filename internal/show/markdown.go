@@ -7,8 +7,7 @@ import (
 	"github.com/russross/blackfriday/v2"
 )
 
-// Markdown adds a page of the documentation. Marks within a line stay off; links keep
-// their words.
+// Markdown adds a page of the documentation. It drops inline markup, and keeps the text of links.
 func (p *Page) Markdown(text string) {
 	page := blackfriday.New(blackfriday.WithExtensions(blackfriday.NoIntraEmphasis | blackfriday.Tables | blackfriday.FencedCode | blackfriday.SpaceHeadings)).Parse([]byte(text))
 	for n := page.FirstChild; n != nil; n = n.Next {
@@ -54,8 +53,7 @@ func (p *Page) markdown(n *blackfriday.Node) {
 	}
 }
 
-// markdownTable adds a table as pairs of a name and what it means where it has two
-// columns, else as one.
+// markdownTable adds a table: with two columns as pairs of a name and its meaning, else as a table.
 func (p *Page) markdownTable(n *blackfriday.Node) {
 	var t Table
 	n.Walk(func(row *blackfriday.Node, entering bool) blackfriday.WalkStatus {
@@ -82,7 +80,7 @@ func (p *Page) markdownTable(n *blackfriday.Node) {
 		}
 		return
 	}
-	for _, row := range t.Rows { // names above what they mean
+	for _, row := range t.Rows { // names above their meaning
 		p.Line("  " + p.Bold(row[0]))
 		for k, cell := range row[1:] {
 			if k+1 < len(t.Header) && len(row) > 2 && t.Header[k+1] != "" {
@@ -95,7 +93,7 @@ func (p *Page) markdownTable(n *blackfriday.Node) {
 	}
 }
 
-// plainText is a block's text without its marks.
+// plainText returns a block's text without markup.
 func plainText(n *blackfriday.Node) string {
 	var b strings.Builder
 	n.Walk(func(c *blackfriday.Node, entering bool) blackfriday.WalkStatus {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Digits prints three significant digits without an exponent; thousands are
-// grouped. The minus is a true one.
+// Digits formats three significant digits without an exponent, grouping thousands. Its minus is
+// U+2212.
 func Digits(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return Unknown
@@ -23,7 +23,7 @@ func Digits(v float64) string {
 	return Grouped(v, 2)
 }
 
-// Grouped prints a number with so many decimals and its thousands apart.
+// Grouped formats a number with the given decimals, grouping thousands.
 func Grouped(v float64, decimals int) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return Unknown
@@ -40,7 +40,7 @@ func Grouped(v float64, decimals int) string {
 	return whole
 }
 
-// Signed is Grouped with its sign; what rounds to zero is ±0.
+// Signed is Grouped with a sign; what rounds to zero is ±0.
 func Signed(v float64, decimals int) string {
 	text := Grouped(v, decimals)
 	switch {
@@ -54,10 +54,10 @@ func Signed(v float64, decimals int) string {
 	return text
 }
 
-// zero tells that a printed number has no digit but 0.
+// zero reports whether a formatted number has no digit but 0.
 func zero(text string) bool { return strings.Trim(text, "0.,") == "" }
 
-// thousands puts commas between the thousands of a whole number.
+// thousands inserts commas between the thousands of an integer.
 func thousands(s string) string {
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + "," + s[i:]
@@ -65,8 +65,8 @@ func thousands(s string) string {
 	return s
 }
 
-// Value prints a measured number of any magnitude and unit in at most 12
-// columns, with the digits that it was measured with, up to six.
+// Value formats a measurement of any magnitude and unit in at most 12 columns, with its measured
+// digits, up to six.
 func Value(v float64) string {
 	switch a := math.Abs(v); {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -81,7 +81,7 @@ func Value(v float64) string {
 	return Grouped(v, len(frac))
 }
 
-// SignedValue is Value with its sign.
+// SignedValue is Value with a sign.
 func SignedValue(v float64) string {
 	if v > 0 && !math.IsInf(v, 0) {
 		return "+" + Value(v)
@@ -89,7 +89,7 @@ func SignedValue(v float64) string {
 	return Value(v)
 }
 
-// Count prints a number of things.
+// Count formats a number of things.
 func Count[T ~int | ~int64 | ~uint64](n T) string {
 	text := fmt.Sprint(n)
 	if text[0] == '-' {
@@ -98,21 +98,21 @@ func Count[T ~int | ~int64 | ~uint64](n T) string {
 	return thousands(text)
 }
 
-// SI prints three digits with the unit and its decimal prefix: "2.67 Mpps".
+// SI formats three digits with the unit and its decimal prefix: "2.67 Mpps".
 func SI(v float64, unit string) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return Unknown
 	}
 	for _, p := range decimal {
-		if math.Abs(v) >= 0.9995*p.factor { // three digits round up to it
+		if math.Abs(v) >= 0.9995*p.factor { // rounded to three digits it reaches the prefix
 			return Digits(v/p.factor) + " " + p.name + unit
 		}
 	}
 	return Digits(v) + " " + unit
 }
 
-// Tick labels an axis: its values are round, so they keep the digits they have
-// and the prefix alone, "1.5M".
+// Tick formats an axis label: values are round, so it keeps their digits and adds only the prefix,
+// "1.5M".
 func Tick(v float64) string {
 	for _, p := range decimal {
 		if math.Abs(v) >= p.factor {
@@ -122,7 +122,7 @@ func Tick(v float64) string {
 	return minus(strconv.FormatFloat(v, 'g', -1, 64))
 }
 
-// minus makes the sign a true one; an exponent's stays.
+// minus replaces the leading hyphen by U+2212, but not an exponent's.
 func minus(text string) string {
 	if number, negative := strings.CutPrefix(text, "-"); negative {
 		return "−" + number
@@ -130,14 +130,13 @@ func minus(text string) string {
 	return text
 }
 
-// Rate prints frames or packets per second.
+// Rate formats frames or packets per second.
 func Rate(pps float64) string { return SI(pps, "pps") }
 
-// Bits prints bits per second: "9.41 Gb/s".
+// Bits formats bits per second: "9.41 Gb/s".
 func Bits(perSecond float64) string { return SI(perSecond, "b/s") }
 
-// Bytes prints a size in binary units: "1.50 MiB"; whole ones without
-// decimals.
+// Bytes formats a size in binary units: "1.50 MiB"; integers have no decimals.
 func Bytes(n float64) string {
 	unit := "B"
 	for _, p := range binary {
@@ -152,27 +151,26 @@ func Bytes(n float64) string {
 	return Digits(n) + " " + unit
 }
 
-// Percent prints a share or size without direction: "0.45 %", "12.3 %",
-// "1,234 %".
+// Percent formats an unsigned percentage: "0.45 %", "12.3 %", "1,234 %".
 func Percent(v float64) string { return percent(math.Abs(v), Grouped) }
 
-// WholePercent is a number of percents without decimals.
+// WholePercent formats a percentage without decimals.
 func WholePercent(v float64) string { return Grouped(v, 0) + " %" }
 
-// SignedPercent prints an effect: "+0.45 %", "−12.3 %".
+// SignedPercent formats an effect: "+0.45 %", "−12.3 %".
 func SignedPercent(v float64) string { return percent(v, Signed) }
 
-// Points prints a difference between shares without direction, given in
-// percentage points: "1.73 points".
+// Points formats an unsigned difference between proportions, given in percentage points: "1.73
+// points".
 func Points(v float64) string { return inPoints(Percent(v)) }
 
-// SignedPoints prints a difference between shares: "+1.73 points".
+// SignedPoints formats a difference between proportions: "+1.73 points".
 func SignedPoints(v float64) string { return inPoints(SignedPercent(v)) }
 
 func inPoints(percent string) string { return strings.Replace(percent, " %", " points", 1) }
 
-// enormous percents come of very few, very unlike values; their digits say
-// nothing.
+// enormous is the limit above which a percentage results from very few, very different values; its
+// digits are meaningless.
 const enormous = 99_999.5
 
 func percent(v float64, print func(float64, int) string) string {
@@ -190,8 +188,8 @@ func percent(v float64, print func(float64, int) string) string {
 	return print(v, 2) + " %"
 }
 
-// Loss prints a ratio of loss with three significant digits however small it
-// is, for none and hardly any differ: "0 %", "0.00012 %", "12.3 %".
+// Loss formats a loss ratio with three significant digits however small it is, because zero and
+// almost zero differ: "0 %", "0.00012 %", "12.3 %".
 func Loss(ratio float64) string {
 	v := 100 * ratio
 	switch a := math.Abs(v); {
@@ -205,7 +203,7 @@ func Loss(ratio float64) string {
 	return Digits(v) + " %"
 }
 
-// Interval prints the bounds of an effect in percent: "[−0.10, +0.45]".
+// Interval formats the bounds of an effect in percent: "[−0.10, +0.45]".
 func Interval(low, high float64) string {
 	if math.IsNaN(low) || math.IsNaN(high) {
 		return Unknown
@@ -213,7 +211,7 @@ func Interval(low, high float64) string {
 	return "[" + strings.TrimSuffix(SignedPercent(low), " %") + ", " + strings.TrimSuffix(SignedPercent(high), " %") + "]"
 }
 
-// P prints a p-value as papers do.
+// P formats a p-value like papers do.
 func P(p float64) string {
 	switch {
 	case math.IsNaN(p):
@@ -224,7 +222,7 @@ func P(p float64) string {
 	return strconv.FormatFloat(p, 'f', 3, 64)
 }
 
-// PIs is P in a sentence: "p = 0.031", "p < 0.001".
+// PIs formats a p-value in a sentence: "p = 0.031", "p < 0.001".
 func PIs(p float64) string {
 	if s := P(p); strings.HasPrefix(s, "<") {
 		return "p " + s
@@ -232,12 +230,12 @@ func PIs(p float64) string {
 	return "p = " + P(p)
 }
 
-// Maybe is a number that may be unknown, as a stats.Number is.
+// Maybe is a number that may be unknown, such as a stats.Number.
 type Maybe interface {
 	Get() (v float64, known bool)
 }
 
-// Optional prints a number that may be unknown.
+// Optional formats a number that may be unknown.
 func Optional(n Maybe, print func(float64) string) string {
 	v, known := n.Get()
 	if !known {
@@ -246,7 +244,7 @@ func Optional(n Maybe, print func(float64) string) string {
 	return print(v)
 }
 
-// OptionalInterval is Interval of bounds that may be unknown.
+// OptionalInterval is Interval for bounds that may be unknown.
 func OptionalInterval(low, high Maybe) string { return Interval(orNaN(low), orNaN(high)) }
 
 func orNaN(n Maybe) float64 {
@@ -256,7 +254,7 @@ func orNaN(n Maybe) float64 {
 	return math.NaN()
 }
 
-// Plural is "1 line", "2 lines": the word takes an s.
+// Plural returns "1 line", "2 lines"; the plural has an s.
 func Plural(n int, word string) string {
 	if n == 1 {
 		return "1 " + word
@@ -264,7 +262,7 @@ func Plural(n int, word string) string {
 	return Count(n) + " " + word + "s"
 }
 
-// List puts words together as a sentence does: "a, b and c".
+// List joins words as in a sentence: "a, b and c".
 func List(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")

@@ -1,10 +1,9 @@
-// Package show is the one way linerate writes for people: numbers with their
-// units, percents, p-values, intervals, durations, tables, paragraphs, colour,
-// and lines that are written over. Machines read JSON instead, where numbers
-// are never rounded.
+// Package show formats output for people: numbers with units, percentages,
+// p-values, intervals, durations, tables, paragraphs, colour, and overwritten
+// lines. Programs read JSON instead, in which numbers are never rounded.
 //
-// Three significant digits are the rule: a measurement here is rarely good for
-// more, and a column of them can be read. What is unknown is an en dash.
+// The rule is three significant digits: measurements here are rarely more
+// accurate, and columns of them are readable. Unknown is an en dash.
 package show
 
 import (
@@ -13,20 +12,20 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Unknown stands for a value that is not known.
+// Unknown is shown for an unknown value.
 const Unknown = "–"
 
-// DefaultWidth is the width of a page where none is given.
+// DefaultWidth is the default width of a page.
 const DefaultWidth = 80
 
-// Style is how a page looks. The zero value is plain text of 80 columns.
+// Style is the style of a page. The zero value is plain text of 80 columns.
 type Style struct {
 	Colour bool // ANSI colours
-	Width  int  // columns; 0: DefaultWidth
-	Fold   bool // tables that are wider go on below; elsewhere a record is a line
+	Width  int  // columns; 0 means DefaultWidth
+	Fold   bool // wrap tables that are too wide; otherwise a record is one line
 }
 
-// Columns is the style's width, never 0.
+// Columns returns the style's width, never 0.
 func (s Style) Columns() int {
 	if s.Width <= 0 {
 		return DefaultWidth
@@ -37,8 +36,7 @@ func (s Style) Columns() int {
 // Ink is a meaning that a terminal shows as a colour or a weight.
 type Ink int
 
-// The inks. Good and Bad are for verdicts, Doubt for what could not be
-// decided and for warnings.
+// The inks. Good and Bad are for verdicts, Doubt is for warnings and for what could not be decided.
 const (
 	Plain Ink = iota
 	Bold
@@ -58,7 +56,7 @@ var inks = map[Ink]ansi.Style{
 	Note:  ansi.NewStyle(ansi.AttrCyanForegroundColor),
 }
 
-// Paint writes text in an ink, or plainly where the style has no colour.
+// Paint formats text in an ink, or plainly if the style has no colour.
 func (s Style) Paint(ink Ink, text string) string {
 	if !s.Colour || ink == Plain || text == "" {
 		return text
@@ -66,7 +64,7 @@ func (s Style) Paint(ink Ink, text string) string {
 	return inks[ink].Styled(text)
 }
 
-// Headline is Paint in bold letters.
+// Headline is Paint in bold.
 func (s Style) Headline(ink Ink, text string) string {
 	if !s.Colour || text == "" {
 		return text
@@ -80,15 +78,15 @@ func (s Style) Bold(text string) string { return s.Paint(Bold, text) }
 // Dim is Paint in the ink Dim.
 func (s Style) Dim(text string) string { return s.Paint(Dim, text) }
 
-// Width is how many columns a text takes on a terminal: escape sequences none,
-// wide characters two.
+// Width returns the number of terminal columns of a text: none for escape sequences, two for wide
+// characters.
 func Width(text string) int { return ansi.StringWidth(text) }
 
-// Pad fills a text with spaces to n columns; a wider one stays as it is.
+// Pad pads a text with spaces to n columns; wider texts are unchanged.
 func Pad(text string, n int) string { return text + strings.Repeat(" ", max(0, n-Width(text))) }
 
-// KeepEnd cuts a text to n columns, its beginning first: the end of a path
-// tells it from its neighbours.
+// KeepEnd truncates a text to n columns at its beginning: the end of a path distinguishes it from
+// its neighbours.
 func KeepEnd(text string, n int) string {
 	w := Width(text)
 	if w <= n {
@@ -97,11 +95,11 @@ func KeepEnd(text string, n int) string {
 	return ansi.TruncateLeft(text, w-n+1, "…")
 }
 
-// KeepStart cuts a text to n columns, its end first.
+// KeepStart truncates a text to n columns at its end.
 func KeepStart(text string, n int) string { return ansi.Truncate(text, n, "…") }
 
-// Clean keeps what a hostile file or host wrote from steering a terminal:
-// control characters become "?", white space becomes a space.
+// Clean prevents hostile files and hosts from controlling a terminal: control characters become
+// "?", white space becomes a space.
 func Clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -114,8 +112,8 @@ func Clean(text string) string {
 	}, text)
 }
 
-// bidi tells characters that turn the direction of writing: they make a line
-// read as something it is not (CVE-2021-42574).
+// bidi reports characters that change the direction of writing, which make a line read as something
+// else (CVE-2021-42574).
 func bidi(r rune) bool {
 	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f
 }

@@ -12,9 +12,9 @@ type Strip struct {
 	Values []float64
 }
 
-// Strips draws every value of samples as a dot over one common axis, a sample at a time,
-// with a bar |__A__| of one standard deviation to each side of its mean beneath, as
-// ministat(1) does; text labels the axis.
+// Strips draws every value of samples as a dot on a common axis, one sample per row, with a bar
+// |__A__| below for one standard deviation on each side of its mean, like ministat(1); text formats
+// the axis labels.
 func (p *Page) Strips(all []Strip, text func(float64) string) {
 	low, high, label := math.Inf(1), math.Inf(-1), 0
 	for _, s := range all {
@@ -47,7 +47,7 @@ func (p *Page) Strips(all []Strip, text func(float64) string) {
 	p.Line("")
 }
 
-// dots marks values: x for one, a digit for more in one column.
+// dots marks values: x for one, a digit for several in one column.
 func dots(values []float64, columns int, at func(float64) int) string {
 	counts := make([]int, columns)
 	for _, v := range values {
@@ -69,7 +69,7 @@ func dots(values []float64, columns int, at func(float64) int) string {
 	return string(row)
 }
 
-// deviation is the bar of a sample.
+// deviation returns the bar of a sample.
 func deviation(values []float64, columns int, at func(float64) int) string {
 	mean, ss, n := 0.0, 0.0, float64(len(values))
 	for _, v := range values {

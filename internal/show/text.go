@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// Wrap breaks a text into lines of at most limit columns, at white space. A number stays
-// with its unit and an interval's ± with its number; a word wider than the limit gets a
-// separate line.
+// Wrap breaks a text into lines of at most limit columns, at white space. It keeps a number with
+// its unit and ± with its number; a word wider than the limit gets its own line.
 func Wrap(text string, limit int) []string {
 	text = NoBreak(text)
 	var lines []string
@@ -29,12 +28,12 @@ func Wrap(text string, limit int) []string {
 	return append(lines, line)
 }
 
-// unit is what a number must not be parted from.
+// unit matches a number with its unit.
 var unit = regexp.MustCompile(`(\d) (%|(?:[µmn]?s|[kMGT]?pps|[kMGT]?b/s|[KMGT]i?B|points?|pt|CPUs?)\b)`)
 
 var glue = strings.NewReplacer("± ", "±\u00a0", "→ ", "→\u00a0")
 
-// NoBreak ties numbers to their units with no-break spaces.
+// NoBreak joins numbers and units with no-break spaces.
 func NoBreak(text string) string { return glue.Replace(unit.ReplaceAllString(text, "$1\u00a0$2")) }
 
 // Page collects lines in a style; Flush writes them.
@@ -43,18 +42,18 @@ type Page struct {
 	b strings.Builder
 }
 
-// NewPage begins a page.
+// NewPage returns an empty page.
 func NewPage(s Style) *Page { return &Page{Style: s} }
 
-// Caption adds a faint line above a table or picture, set in by two columns and
-// broken to the page's width.
+// Caption adds a dimmed line above a table or picture, indented by two columns and wrapped to the
+// page's width.
 func (p *Page) Caption(text string) {
 	for _, l := range Wrap(text, max(20, p.Columns()-4)) {
 		p.Line("  " + p.Dim(l))
 	}
 }
 
-// Line adds a line; trailing blanks are left out.
+// Line adds a line without trailing blanks.
 func (p *Page) Line(text string) { p.b.WriteString(strings.TrimRight(text, " ") + "\n") }
 
 // Lines adds lines.
@@ -64,8 +63,8 @@ func (p *Page) Lines(lines []string) {
 	}
 }
 
-// Paragraph adds a text broken to the page's width, its first line after
-// first, the others after rest.
+// Paragraph adds a text wrapped to the page's width, with the prefix first on its first line and
+// rest on the others.
 func (p *Page) Paragraph(first, rest, text string) {
 	room := max(20, p.Columns()-max(Width(first), Width(rest)))
 	for i, l := range Wrap(text, room) {
@@ -86,7 +85,7 @@ func (p *Page) Table(t Table) {
 	}
 }
 
-// String is the page so far.
+// String returns the page so far.
 func (p *Page) String() string { return p.b.String() }
 
 // Flush writes the page.
@@ -96,15 +95,14 @@ func (p *Page) Flush(w io.Writer) error {
 	return err
 }
 
-// Table is rows under a header, in columns two blanks apart.
+// Table has rows under a header, in columns separated by two blanks.
 type Table struct {
 	Header []string // may be empty
-	Right  []bool   // columns set right: numbers; may be short
+	Right  []bool   // right-aligned columns, for numbers; may be short
 	Rows   [][]string
 }
 
-// NumbersAfter are the columns to set right in a table that holds numbers in all but
-// the first n.
+// NumbersAfter returns Table.Right for a table with numbers in all but the first n columns.
 func NumbersAfter(n int) []bool {
 	right := slices.Repeat([]bool{true}, 12)
 	clear(right[:n])
@@ -114,10 +112,9 @@ func NumbersAfter(n int) []bool {
 // Add appends a row.
 func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
-// Lines lays the table out. Cells may be painted already. Where the table is
-// wider than a style that folds, text of its last column goes on below itself; one
-// that is still too wide is cut into bands of columns below each other, each of
-// which begins with the first column.
+// Lines returns the table's lines. Cells may contain colours. If the table is too wide and the
+// style folds, the text of its last column is wrapped; if it is still too wide, it is split into
+// bands of columns below each other, each starting with the first column.
 func (t Table) Lines(s Style) []string {
 	var out []string
 	for i, band := range t.fold(s).bands(s) {
@@ -136,7 +133,7 @@ func (t Table) Lines(s Style) []string {
 	return out
 }
 
-// bands are the table's columns, as many together as a style that folds has room for.
+// bands splits the table's columns into groups that fit, if the style folds.
 func (t Table) bands(s Style) []Table {
 	widths := t.widths()
 	if !s.Fold || t.total() <= s.Columns() || len(widths) < 3 {
@@ -155,7 +152,7 @@ func (t Table) bands(s Style) []Table {
 	return out
 }
 
-// columns is the table's first column and those in [from, to).
+// columns returns the table's first column and those in [from, to).
 func (t Table) columns(from, to int) Table {
 	pick := func(row []string) []string {
 		if len(row) == 0 {
@@ -173,7 +170,7 @@ func (t Table) columns(from, to int) Table {
 	return out
 }
 
-// total is how wide the table is.
+// total returns the width of the table.
 func (t Table) total() (n int) {
 	for _, w := range t.widths() {
 		n += w + 2
@@ -181,12 +178,12 @@ func (t Table) total() (n int) {
 	return n - 2
 }
 
-// leastFold is the narrowest column that is broken into lines: below it every word would
+// leastFold is the minimum width of a column that is wrapped: in a narrower one every word would
 // need a line.
 const leastFold = 24
 
-// fold breaks the last column into lines of what the others leave of a width:
-// unpainted text only, and only where they leave enough.
+// fold wraps the last column to the width that the others leave: only text without colours, and
+// only if they leave enough.
 func (t Table) fold(s Style) Table {
 	widths := t.widths()
 	last := len(widths) - 1
@@ -215,7 +212,7 @@ func (t Table) fold(s Style) Table {
 	return folded
 }
 
-// Write lays the table out and writes it.
+// Write writes the table.
 func (t Table) Write(w io.Writer, s Style) error {
 	p := NewPage(s)
 	p.Lines(t.Lines(s))

@@ -28,14 +28,14 @@ var script []byte
 //go:embed site.css
 var style string
 
-// entry is a line of the search's results, as the script reads it.
+// entry is a search result, in the format of the script.
 type entry struct {
 	Name string `json:"n"`
 	URL  string `json:"u"`
 	OS   int    `json:"o"` // 0 FreeBSD, 1 Linux
 	Text string `json:"t"`
-	Idea string `json:"i,omitempty"` // what it is found by, too
-	// Releases are bits in the order of explain.Releases: on which it exists.
+	Idea string `json:"i,omitempty"` // other words that find it
+	// Releases is a bit set of the releases on which it exists, in the order of explain.Releases.
 	Releases uint32 `json:"r"`
 	Flags    int    `json:"f"`
 }
@@ -48,7 +48,7 @@ const (
 	isDriver
 )
 
-// entryOf is a record as the search finds it.
+// entryOf returns the search entry of a record.
 func entryOf(c *tunable.Catalogue, r *tunable.Record, p explain.Page, url string) entry {
 	k, _ := c.Concept(r.Concept)
 	e := entry{Name: r.Name, URL: url + ".html", Text: firstSentence(r.Summary), Idea: strings.TrimSpace(k.Name + " " + k.Title)}
@@ -68,12 +68,12 @@ func entryOf(c *tunable.Catalogue, r *tunable.Record, p explain.Page, url string
 	return e
 }
 
-// refuted: what somebody says of it is wrong, or was right long ago.
+// refuted reports whether some claim is wrong or outdated.
 func refuted(p explain.Page) bool {
 	return slices.ContainsFunc(p.Claims, func(c explain.Claim) bool { return c.Verdict == tunable.Wrong || c.Verdict == tunable.Stale })
 }
 
-// firstSentence is what a summary says first, of at most a line and a half.
+// firstSentence returns the first sentence of a summary, at most a line and a half.
 func firstSentence(s string) string {
 	s, _, _ = strings.Cut(s, ". ")
 	if r := []rune(s); len(r) > 140 {
@@ -82,7 +82,7 @@ func firstSentence(s string) string {
 	return strings.TrimSuffix(s, ".")
 }
 
-// assets writes what pages share; the index is a script that a page loads, also from file://.
+// assets writes shared files; the index is a script, which pages can load even from file://.
 func (m *maker) assets(entries []entry) error {
 	data, err := json.Marshal(map[string]any{"entries": entries, "releases": [][]string{explain.Releases[tunable.FreeBSD], explain.Releases[tunable.Linux]}})
 	if err != nil {
@@ -99,26 +99,25 @@ func (m *maker) assets(entries []entry) error {
 //go:embed templates.html
 var templateText string
 
-// Link is a word of a page's navigation.
+// Link is an entry in a page's navigation.
 type Link struct{ Name, URL string }
 
-// Frame is what stands around every page, for the templates "head" and "foot".
+// Frame is what surrounds every page, for the templates "head" and "foot".
 type Frame struct {
 	Title, Style, Built string
 	Nav, Sub            []Link
-	// Refresh is after how many seconds a browser without scripts loads the page again; 0
-	// is never.
+	// Refresh is after how many seconds a browser without scripts reloads the page; 0 never does.
 	Refresh int
 }
 
-// Templates are a copy of what pages are made of, for a server to add its own to: "head"
-// and "foot" of a Frame, "tunable", "evidence".
+// Templates returns a copy of the templates, for a server to extend: "head" and "foot" for a Frame,
+// "tunable", "evidence".
 func Templates() *template.Template { return template.Must(templates().Clone()) }
 
-// Style is the style sheet of pages.
+// Style returns the style sheet of pages.
 func Style() []byte { return []byte(chart.Style() + document.PageStyle() + style) }
 
-// templates are parsed when the first page is made.
+// templates are parsed on first use.
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("site").Funcs(template.FuncMap{
 		"system":  func(os string) string { return systems[os] },
@@ -128,19 +127,18 @@ var templates = sync.OnceValue(func() *template.Template {
 		"value":   func(v string) string { return cmp.Or(v, "default") },
 		"count":   show.Count[int],
 		"query":   query,
-		"role":    func(role string) string { return cmp.Or(role, fleet.NoRole) }, // as addresses have it
+		"role":    func(role string) string { return cmp.Or(role, fleet.NoRole) }, // as in URLs
 		"section": func(id string) string { return sections[id] },
 	}).Parse(templateText))
 })
 
-// sections are the headings of a tunable's page by their names in URLs, which never
-// change.
+// sections maps names in URLs, which never change, to headings of a tunable's page.
 var sections = map[string]string{
 	"releases": "By release", "idea": "The same idea elsewhere", "when": "When it helps and hurts", "cautions": "Cautions", "coupled": "Coupled with",
 	"roles": "For a role", "fleet": "In your fleet", "claims": "Claims", "measured": "Measured", "notes": "Notes", "sources": "Sources",
 }
 
-// short keeps a formula from filling a table.
+// short shortens a formula for a table.
 func short(s string) string {
 	if r := []rune(s); len(r) > 60 {
 		return string(r[:58]) + " …"
@@ -148,8 +146,8 @@ func short(s string) string {
 	return s
 }
 
-// query is the query of an address, of names and values in turn; what has no value is left
-// out. A template would escape a plain text once more.
+// query returns a URL query from alternating names and values; it skips empty values. A plain
+// string would be escaped again by templates.
 func query(pairs ...string) template.URL {
 	q := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {

@@ -14,15 +14,15 @@ import (
 	"linerate/internal/tunable/explain"
 )
 
-// Pages are the site's pages for a server, each made when it is asked for: a tunable's
-// with what a ledger has of it by then.
+// Pages generates the site's pages on request, for a server: a tunable's page includes the ledger's
+// current data.
 type Pages struct {
 	m       *maker
 	records map[string]*tunable.Record // by URL without the extension
 	rest    func() (map[string][]byte, error)
 }
 
-// NewPages prepares the pages. They may be asked for by several at once.
+// NewPages returns the pages. It is safe for concurrent use.
 func NewPages(in Input) *Pages {
 	p := &Pages{m: newMaker(in, nil), records: map[string]*tunable.Record{}}
 	for r, url := range p.m.urls {
@@ -35,7 +35,7 @@ func NewPages(in Input) *Pages {
 	return p
 }
 
-// into is a maker that puts pages into a map.
+// into returns a maker that stores pages in a map.
 func (p *Pages) into() (*maker, map[string][]byte) {
 	m, files := *p.m, map[string][]byte{}
 	m.put = func(name string, data []byte) error {
@@ -45,7 +45,7 @@ func (p *Pages) into() (*maker, map[string][]byte) {
 	return &m, files
 }
 
-// URL is the place of a tunable's page, "" for a name that has none.
+// URL returns the URL of a tunable's page, "" if there is none.
 func (p *Pages) URL(os, name string) string {
 	r, ok := p.m.Catalogue.Lookup(os, name)
 	if !ok {
@@ -54,22 +54,22 @@ func (p *Pages) URL(os, name string) string {
 	return p.m.urls[r] + ".html"
 }
 
-// About is what a ledger has of a tunable.
+// About is a ledger's data about a tunable.
 type About struct {
-	// Mine is its evidence, Siblings that on others of its concept.
+	// Mine is its evidence, Siblings that for others of its concept.
 	Mine, Siblings []evidence.Row
-	// Fleet are the findings about it on a fleet's hosts; nil where there is no fleet.
+	// Fleet holds findings about it on a fleet's hosts; nil if there is no fleet.
 	Fleet *OnFleet
 }
 
-// OnFleet are the findings about a tunable on the hosts of a fleet.
+// OnFleet holds the findings about a tunable on the hosts of a fleet.
 type OnFleet struct {
-	Hosts  int                  `json:"hosts"` // of its system
+	Hosts  int                  `json:"hosts"` // number of hosts with its system
 	Counts []fleet.TunableCount `json:"counts"`
 }
 
-// Page is a file of the site, or fs.ErrNotExist. about, unless nil, says what a ledger has
-// of a tunable.
+// Page returns a file of the site, or fs.ErrNotExist. about, unless nil, returns a ledger's data
+// about a tunable.
 func (p *Pages) Page(name string, about func(*tunable.Record) (About, error)) ([]byte, error) {
 	url := strings.TrimSuffix(strings.TrimSuffix(name, ".html"), ".json")
 	r, ok := p.records[url]
@@ -93,7 +93,7 @@ func (p *Pages) Page(name string, about func(*tunable.Record) (About, error)) ([
 	return nil, noPage(name)
 }
 
-// other is a page that is not of one tunable; they are all made with the first.
+// other returns a page that is not about one tunable; all of these are generated together.
 func (p *Pages) other(name string) ([]byte, error) {
 	switch name {
 	case "site.css":
@@ -114,10 +114,10 @@ func (p *Pages) other(name string) ([]byte, error) {
 
 func noPage(name string) error { return fmt.Errorf("page %s: %w", name, fs.ErrNotExist) }
 
-// Catalogue is what the pages are about.
+// Catalogue returns the catalogue of the pages.
 func (p *Pages) Catalogue() *tunable.Catalogue { return p.m.Catalogue }
 
-// Says is what a rule says for readers who have no host; "" of an unknown one.
+// Says returns a rule's message for readers without a host; "" if unknown.
 func (p *Pages) Says(rule string) string {
 	if rule == fleet.DriftRule {
 		return fleet.DriftWords
@@ -130,7 +130,7 @@ func (p *Pages) Says(rule string) string {
 	return audit.Structural(rule)
 }
 
-// several reports findings under more than one name of a tunable, as of several devices.
+// several reports findings under more than one name of a tunable, as for several devices.
 func several(on *OnFleet) bool {
 	return on != nil && slices.ContainsFunc(on.Counts, func(c fleet.TunableCount) bool { return c.Tunable != on.Counts[0].Tunable })
 }

@@ -1,6 +1,6 @@
-// Package site makes the catalogue a site: a page for each tunable and its JSON, lists,
-// and a search that runs in the reader's
-// browser. It loads nothing from elsewhere and works from file://.
+// Package site generates a web site from the catalogue: a page and JSON for each tunable,
+// lists, and a search that runs in the browser. It loads nothing from elsewhere and works
+// from file://.
 package site
 
 import (
@@ -22,14 +22,13 @@ import (
 	"linerate/internal/tunable/explain"
 )
 
-// Input is what the site is made of.
+// Input holds the inputs of the site.
 type Input struct {
 	Catalogue *tunable.Catalogue
 	Rules     []*audit.Rule
 	Evidence  []evidence.Row
-	Built     string // version and date, for the foot of pages
-	// Within is the navigation of a server of which the site is a part; the site's own
-	// stands below it.
+	Built     string // version and date, for the footer
+	// Within is the navigation of a server that includes the site; the site's own is below it.
 	Within []Link
 }
 
@@ -41,10 +40,10 @@ type maker struct {
 	taken map[string]bool
 	rows  map[string][]evidence.Row
 
-	measured, refuted []link // of what is published
+	measured, refuted []link // from published evidence
 }
 
-// newMaker knows every page's place.
+// newMaker assigns every page its URL.
 func newMaker(in Input, put func(name string, data []byte) error) *maker {
 	m := &maker{Input: in, put: put, urls: map[*tunable.Record]string{}, taken: map[string]bool{}, rows: map[string][]evidence.Row{}}
 	for _, row := range in.Evidence {
@@ -57,13 +56,13 @@ func newMaker(in Input, put func(name string, data []byte) error) *maker {
 	return m
 }
 
-// Write makes the site, file by file.
+// Write writes the site, file by file.
 func Write(in Input, put func(name string, data []byte) error) error {
 	m := newMaker(in, put)
 	return m.all(m.tunable)
 }
 
-// all writes all pages: each tunable's by one, then those that are about several.
+// all writes all pages: each tunable's with one, then those about several.
 func (m *maker) all(one func(*tunable.Record, explain.Page, *OnFleet) error) error {
 	var entries []entry
 	for _, r := range m.Catalogue.Records {
@@ -91,8 +90,8 @@ func (m *maker) all(one func(*tunable.Record, explain.Page, *OnFleet) error) err
 	return nil
 }
 
-// urlOf is a record's place: its name in what URLs and file systems bear. Two that
-// differ in nothing else get a mark of the whole name.
+// urlOf returns a record's URL: its name in characters valid in URLs and file systems. Names that
+// would become equal get a hash of the whole name.
 func (m *maker) urlOf(r *tunable.Record) string {
 	name := strings.Map(func(c rune) rune {
 		if strings.ContainsRune("._-", c) || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
@@ -110,8 +109,8 @@ func (m *maker) urlOf(r *tunable.Record) string {
 	return url
 }
 
-// page is what explain has of a record, on the newest release, with what ships of
-// evidence and what a ledger has of it and of its siblings.
+// page returns the explanation of a record on the newest release, with the shipped evidence and
+// that of a ledger for it and its siblings.
 func (m *maker) page(r *tunable.Record, mine, siblings []evidence.Row) explain.Page {
 	p := explain.Of(m.Catalogue, r, r.Name, release.Release{})
 	p.AddEvidence(mine, siblings, m.rows[r.OS+" "+r.Name])
@@ -121,12 +120,11 @@ func (m *maker) page(r *tunable.Record, mine, siblings []evidence.Row) explain.P
 // plainly matches an expression that is a name, or a function of one.
 var plainly = regexp.MustCompile(`^(?:[a-z_]+\()?([a-z_]+(?:\.[a-z_]+)?)\)?$`)
 
-// words replace expressions for a reader without a host; other expressions are shown as
-// they are.
+// words replaces expressions for readers without a host; others are shown as they are.
 var words = map[string]string{"line.value": "VALUE", "this_text": "VALUE", "this": "VALUE", "count": "N", "new": "N", "current": "the current value", "want": "what is needed",
 	"nic.name": "the interface", "counter_name": "its counter"}
 
-// filled is a text of expressions about a tunable for readers who have no host.
+// filled replaces expressions in a text about a tunable, for readers without a host.
 func filled(text, name string) string {
 	for {
 		from := strings.Index(text, "${")
@@ -147,14 +145,14 @@ func filled(text, name string) string {
 	}
 }
 
-// beside is a page's JSON: what explain prints, with links.
+// beside is a page's JSON: the output of explain, with links.
 type beside struct {
 	explain.Page
 	Same  []link   `json:"same_concept_pages,omitempty"`
-	Fleet *OnFleet `json:"fleet,omitempty"` // of a server with a ledger
+	Fleet *OnFleet `json:"fleet,omitempty"` // on a server with a ledger
 }
 
-// link is a page of the site, from the page that has it.
+// link is a link to a page of the site.
 type link struct {
 	OS   string `json:"os"`
 	Name string `json:"name"`
@@ -175,8 +173,8 @@ func (m *maker) tunable(r *tunable.Record, p explain.Page, on *OnFleet) error {
 	return m.write(m.urls[r]+".html", "tunable", p.Name, map[string]any{"D": d, "P": p, "JSON": path.Base(m.urls[r]) + ".json", "Shown": shown(p.Evidence), "Several": several(on)})
 }
 
-// shown are the verdicts that a page shows at once: of the primary metrics, the
-// others are folded.
+// shown splits verdicts into those that a page shows at once, of primary metrics, and those that
+// are folded.
 func shown(all []explain.Evidence) map[string][]explain.Evidence {
 	parts := map[string][]explain.Evidence{}
 	for _, e := range all {
@@ -192,7 +190,7 @@ func shown(all []explain.Evidence) map[string][]explain.Evidence {
 	return parts
 }
 
-// same are the other tunables of the record's concept, as links from its page.
+// same returns links to the other tunables of the record's concept.
 func (m *maker) same(r *tunable.Record) (all []link) {
 	if r.Concept == "" {
 		return nil
@@ -207,7 +205,7 @@ func (m *maker) same(r *tunable.Record) (all []link) {
 	return all
 }
 
-// defaultOf is an entry's default, for people.
+// defaultOf formats an entry's default.
 func defaultOf(e tunable.Entry) string {
 	switch {
 	case !e.Exists && e.RemovedIn != "":
@@ -220,7 +218,7 @@ func defaultOf(e tunable.Entry) string {
 	return e.Default
 }
 
-// write fills a template and puts the page.
+// write renders a template and stores the page.
 func (m *maker) write(name, template, title string, data map[string]any) error {
 	root := strings.Repeat("../", strings.Count(name, "/"))
 	f := Frame{Title: title, Style: root + "site.css", Built: m.Built, Nav: m.nav(root)}
@@ -236,7 +234,7 @@ func (m *maker) write(name, template, title string, data map[string]any) error {
 	return m.put(name, b.Bytes())
 }
 
-// nav is the site's navigation as a page that lies so deep has it.
+// nav returns the site's navigation for a page, given its relative path to the root.
 func (m *maker) nav(root string) []Link {
 	all := []Link{{"linerate", root + "index.html"}, {"FreeBSD", root + "list/freebsd.html"}, {"Linux", root + "list/linux.html"}}
 	if m.Within != nil {

@@ -13,25 +13,25 @@ import (
 	"linerate/internal/study/record"
 )
 
-// Folder is a directory that holds studies' directories, or is one, to be read while
-// studies run in them.
+// Folder is a directory that contains studies' directories, or is one, to be read while studies run
+// in it.
 type Folder string
 
 // Found is a study's directory in a folder.
 type Found struct {
-	Name    string    // its directory's
-	Changed time.Time // of its trials, or of study.yaml where there are none yet
-	Bytes   int64     // of its trials
+	Name    string    // of its directory
+	Changed time.Time // of its trials, or of study.yaml if there are none yet
+	Bytes   int64     // size of its trials
 	path    string
 }
 
-// maxFound bounds the studies that are looked for, and maxEntries the directories for them.
+// maxFound is the maximum number of studies found, maxEntries that of directories searched.
 const (
 	maxFound   = 500
 	maxEntries = 20_000
 )
 
-// List finds the studies, the one that changed last first. Links are not followed.
+// List returns the studies, the last changed first. It does not follow links.
 func (f Folder) List() ([]Found, error) {
 	folder, err := filepath.Abs(string(f))
 	if err != nil {
@@ -54,7 +54,7 @@ func (f Folder) List() ([]Found, error) {
 	return all[:min(len(all), maxFound)], nil
 }
 
-// look reports a study's directory.
+// look returns a study's directory; ok is false if it is not one.
 func look(path string) (Found, bool) {
 	spec, err := os.Lstat(filepath.Join(path, SpecFile))
 	if err != nil || !spec.Mode().IsRegular() {
@@ -75,7 +75,7 @@ func look(path string) (Found, bool) {
 	return out, true
 }
 
-// Read reads a study by the name that List gives it, fs.ErrNotExist where there is none.
+// Read reads a study by its name in List; it returns fs.ErrNotExist if there is none.
 func (f Folder) Read(name string) (*record.Record, error) {
 	all, err := f.List()
 	if err != nil {

@@ -17,11 +17,11 @@ import (
 
 // More files of a study on machines.
 const (
-	TestbedFile = "testbed.yaml" // which machines
+	TestbedFile = "testbed.yaml" // the machines
 	SetsFile    = "sets.json"    // the variants' configuration sets
 )
 
-// Limits of a configuration set: a real one has some files of kilobytes.
+// Limits of a configuration set: real ones have a few files of kilobytes.
 const (
 	maxSetFiles = 256
 	maxSetFile  = 1 << 20
@@ -37,8 +37,8 @@ type SetFile struct {
 	Text string      `json:"text"`
 }
 
-// ReadSet reads a configuration set: a directory that is laid over the root of
-// a DUT. Links, devices, files that are no text, and private keys are refused.
+// ReadSet reads a configuration set: a directory to be copied over the root of a DUT. It rejects
+// links, devices, files that are not text, and private keys.
 func ReadSet(dir string) ([]SetFile, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -98,7 +98,7 @@ func readSetFile(root *os.Root, p string) (SetFile, error) {
 	return SetFile{Path: "/" + filepath.ToSlash(p), Mode: mode, Text: string(data)}, nil
 }
 
-// KeepSets keeps configuration sets in the record, by name.
+// KeepSets stores configuration sets in the record, by name.
 func (d *Dir) KeepSets(sets map[string][]SetFile) error {
 	data, err := json.MarshalIndent(sets, "", " ")
 	if err != nil {
@@ -107,8 +107,7 @@ func (d *Dir) KeepSets(sets map[string][]SetFile) error {
 	return d.Keep(SetsFile, append(data, '\n'))
 }
 
-// ReadSets reads the configuration sets that a record keeps; none where there
-// is no file of them.
+// ReadSets reads the configuration sets in a record; there are none if the file is missing.
 func ReadSets(path string) (map[string][]SetFile, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package studydir keeps a study's record on disk: study.yaml (what is run),
-// trials.jsonl (one line per trial, synced as it ends), results.json and
+// Package studydir keeps a study's record on disk: study.yaml (the study),
+// trials.jsonl (one line per trial, synced when it ends), results.json and
 // report.html (derived from them).
 package studydir
 
@@ -35,27 +35,26 @@ const (
 	ResultsFile = record.ResultsFile
 	ReportFile  = "report.html"
 	PictureFile = "picture.svg"
-	// TornFile receives what a crash left of a line.
+	// TornFile receives the remains of a line after a crash.
 	TornFile = "trials.torn"
 )
 
-// Dir is a study's directory that this process writes to; no other can until
-// it is closed.
+// Dir is a study's directory that this process writes to; it is locked until closed.
 type Dir struct {
 	Path   string
 	Spec   study.Spec
 	Seed   uint64
 	Trials []study.Trial
-	// Telemetry is what instruments saw in separate runs.
+	// Telemetry is the data of instruments from separate runs.
 	Telemetry []study.Telemetry
-	// Environment is that of the last results written.
+	// Environment is the one in the last results written.
 	Environment study.Environment
-	// Torn tells what was left of a line that a crash tore, or "".
+	// Torn is a message about a line torn by a crash, or "".
 	Torn   string
 	trials *os.File
 }
 
-// notMade says why the directory could not be made.
+// notMade returns the error for a directory that could not be created.
 func notMade(err error) error {
 	err = fmt.Errorf("make the study's directory: %w", err)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS) {
@@ -64,8 +63,8 @@ func notMade(err error) error {
 	return err
 }
 
-// Create makes the directory of a new study, which must not hold one yet.
-// The spec's seed must be set.
+// Create creates the directory of a new study; it fails if one exists there. The spec's seed must
+// be set.
 func Create(path string, s study.Spec) (*Dir, error) {
 	if s.Seed == nil {
 		return nil, errors.New("a study on disk needs a seed")
@@ -89,7 +88,7 @@ func Create(path string, s study.Spec) (*Dir, error) {
 	return d, nil
 }
 
-// Replan writes what the trials are made by, of which there are none yet.
+// Replan replaces the study of a directory that has no trials yet.
 func (d *Dir) Replan(s study.Spec) error {
 	if len(d.Trials) > 0 {
 		return fmt.Errorf("%s: a study that has trials is not planned anew", d.Path)
@@ -103,8 +102,8 @@ func (d *Dir) Replan(s study.Spec) error {
 	return writeFile(d.Path, SpecFile, append([]byte(head), data...))
 }
 
-// CreateNew is Create in a directory that is named after the study and the time, with a
-// number where another study began in the same second; path, where given, names it instead.
+// CreateNew is Create in a directory named after the study and the time, with a number appended if
+// another study started in the same second; path, if not empty, is used instead.
 func CreateNew(path string, s study.Spec, now time.Time) (*Dir, error) {
 	if path != "" {
 		return Create(path, s)
@@ -120,14 +119,13 @@ func CreateNew(path string, s study.Spec, now time.Time) (*Dir, error) {
 		}
 		dir, err := Create(path, s)
 		if errors.Is(err, fs.ErrExist) && n < 100 {
-			continue // at this very moment
+			continue // another process just took it
 		}
 		return dir, err
 	}
 }
 
-// Open opens a study's directory to go on with it. A last line that a crash
-// tore is moved to TornFile.
+// Open opens a study's directory to resume it. It moves a last line torn by a crash to TornFile.
 func Open(path string) (*Dir, error) {
 	r, err := Read(path)
 	if err != nil {
@@ -143,8 +141,7 @@ func Open(path string) (*Dir, error) {
 	return d, nil
 }
 
-// Read reads a study's directory without changing it. Links that lead out of
-// the directory are refused.
+// Read reads a study's directory without changing it. It refuses links that leave the directory.
 func Read(path string) (*record.Record, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
@@ -154,7 +151,7 @@ func Read(path string) (*record.Record, error) {
 	return record.Read(root.FS(), path)
 }
 
-// openTrials opens the log for appending and takes the directory's lock.
+// openTrials opens the log for appending and locks the directory.
 func (d *Dir) openTrials(extra int) error {
 	f, err := os.OpenFile(filepath.Join(d.Path, TrialsFile), os.O_RDWR|os.O_CREATE|os.O_APPEND|extra, 0o644)
 	if err != nil {
@@ -169,7 +166,7 @@ func (d *Dir) openTrials(extra int) error {
 	return nil
 }
 
-// recover reads the log and cuts off a torn last line, which it keeps aside.
+// recover reads the log and moves a torn last line aside.
 func (d *Dir) recover() error {
 	data, err := io.ReadAll(d.trials)
 	if err != nil {
@@ -200,7 +197,7 @@ func (d *Dir) recover() error {
 	return d.trials.Sync()
 }
 
-// endLine ends a last line that is whole but for its newline.
+// endLine adds the newline that a complete last line lacks.
 func (d *Dir) endLine(data []byte) error {
 	if len(data) == 0 || data[len(data)-1] == '\n' {
 		return nil
@@ -211,7 +208,7 @@ func (d *Dir) endLine(data []byte) error {
 	return d.trials.Sync()
 }
 
-// Append adds a trial to the log and returns when it is on disk.
+// Append appends a trial to the log and returns when it is on disk.
 func (d *Dir) Append(t study.Trial) error {
 	line, err := json.Marshal(t)
 	if err != nil {
@@ -230,7 +227,7 @@ func (d *Dir) Append(t study.Trial) error {
 	return nil
 }
 
-// WriteResults replaces a directory's results.json at once.
+// WriteResults atomically replaces a directory's results.json.
 func WriteResults(path string, r study.Results) error {
 	var b bytes.Buffer
 	w := bufio.NewWriter(&b)
@@ -243,8 +240,7 @@ func WriteResults(path string, r study.Results) error {
 	return writeFile(path, ResultsFile, b.Bytes())
 }
 
-// KeepFacts adds a snapshot of the host to the record, which never changes
-// again, and tells what to call it by.
+// KeepFacts adds an immutable snapshot of the host to the record, and returns a reference to it.
 func (d *Dir) KeepFacts(f *fact.Facts) (study.FactsRef, error) {
 	data, err := json.Marshal(f)
 	if err != nil {
@@ -261,7 +257,7 @@ func (d *Dir) KeepFacts(f *fact.Facts) (study.FactsRef, error) {
 	}
 }
 
-// Write makes a directory of a record's files, which must not be there yet.
+// Write creates a new directory with a record's files.
 func Write(path string, files []record.File) error {
 	if err := os.Mkdir(path, 0o755); err != nil {
 		return notMade(err)
@@ -278,13 +274,13 @@ func Write(path string, files []record.File) error {
 	return nil
 }
 
-// WriteReport replaces a directory's report.html at once.
+// WriteReport atomically replaces a directory's report.html.
 func WriteReport(path string, html []byte) error { return writeFile(path, ReportFile, html) }
 
-// WritePicture replaces a directory's picture.svg at once.
+// WritePicture atomically replaces a directory's picture.svg.
 func WritePicture(path string, svg []byte) error { return writeFile(path, PictureFile, svg) }
 
-// Close gives the directory back.
+// Close closes and unlocks the directory.
 func (d *Dir) Close() error {
 	if d.trials == nil {
 		return nil
@@ -294,7 +290,7 @@ func (d *Dir) Close() error {
 	return err
 }
 
-// writeFile replaces a file by a whole one: readers see the old or the new.
+// writeFile replaces a file atomically: readers see the old or the new one.
 func writeFile(dir, name string, data []byte) error {
 	f, err := renameio.NewPendingFile(filepath.Join(dir, name), renameio.WithTempDir(dir), renameio.WithStaticPermissions(0o644))
 	if err != nil {
@@ -311,8 +307,8 @@ func writeFile(dir, name string, data []byte) error {
 	return nil
 }
 
-// AppendTelemetry adds what instruments saw of a variant, and returns when it
-// is on disk. The file is replaced whole: it has a line for each variant.
+// AppendTelemetry adds the data of instruments for a variant, and returns when it is on disk. It
+// replaces the whole file, which has a line per variant.
 func (d *Dir) AppendTelemetry(t study.Telemetry) error {
 	d.Telemetry = append(d.Telemetry, t)
 	var b bytes.Buffer
@@ -334,15 +330,15 @@ func (d *Dir) Keep(name string, data []byte) error {
 	return writeFile(d.Path, name, data)
 }
 
-// giveToInvoker makes a file that root made under sudo(8) or doas(1) the invoking
-// user's. It is a courtesy: a file system without owners keeps its own.
+// giveToInvoker gives a file created by root under sudo(8) or doas(1) to the invoking user. Errors
+// are ignored: some file systems have no owners.
 func giveToInvoker(f *os.File) {
 	if who := invoker.Of(); who != invoker.Nobody {
 		_ = f.Chown(who.UID, who.GID)
 	}
 }
 
-// giveDirToInvoker is giveToInvoker for a directory just made.
+// giveDirToInvoker is giveToInvoker for a directory just created.
 func giveDirToInvoker(path string) {
 	if f, err := os.Open(path); err == nil {
 		giveToInvoker(f)

@@ -14,7 +14,7 @@ import (
 	"linerate/internal/tunable"
 )
 
-// catalogue answers with a page of the catalogue, with what the ledger has of it.
+// catalogue serves a page of the catalogue, with the ledger's data about it.
 func (s *Server) catalogue(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, API), "/catalogue/")
 	if name == "" {
@@ -55,8 +55,8 @@ func (s *Server) catalogue(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(data)
 }
 
-// otherName is where a tunable's page is that was asked for by the name of one device's or
-// interface's.
+// otherName returns the URL of a tunable's page that was requested by the name for one device or
+// interface.
 func (s *Server) otherName(page string) string {
 	os, name, ok := strings.Cut(strings.TrimPrefix(page, "t/"), "/")
 	if name, html := strings.CutSuffix(name, ".html"); ok && html {
@@ -65,7 +65,7 @@ func (s *Server) otherName(page string) string {
 	return ""
 }
 
-// about is what the ledger has of a tunable: evidence, and a fleet's findings.
+// about returns the ledger's data about a tunable: evidence, and a fleet's findings.
 func (s *Server) about(ctx context.Context, l ledger.Reader, rec *tunable.Record) (has site.About, err error) {
 	c := s.Catalogue.Catalogue()
 	if has.Mine, has.Siblings, err = ledger.About(ctx, l, c, rec); err != nil {

@@ -12,29 +12,28 @@ import (
 	"strings"
 )
 
-// Door is who is let in.
+// Door is the access control.
 type Door struct {
-	// Token opens it.
+	// Token grants access.
 	Token string
-	// Names are the host names by which the page is reached, in addition to "localhost" and
-	// IP addresses. Any other name is refused: it may be an attacker's that resolves to
-	// this host (DNS rebinding).
+	// Names are the host names of the server, besides "localhost" and IP addresses. It refuses any
+	// other name, which may be an attacker's that resolves to this host (DNS rebinding).
 	Names []string
-	// Port distinguishes the cookies of several servers of one host.
+	// Port distinguishes the cookies of several servers on one host.
 	Port int
 }
 
-// Bounds of a request.
+// Limits of a request.
 const (
 	maxURL    = 2048
 	MaxHeader = 16 << 10 // of all lines; net/http refuses more
 )
 
-// policy is what pages may load and do: their own style sheet, pictures and one script,
-// and nothing from elsewhere.
+// policy restricts pages to their own style sheet, pictures and one script, and nothing from
+// elsewhere.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// guard lets in who may come in.
+// guard passes on permitted requests.
 func (d Door) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -60,7 +59,7 @@ func (d Door) guard(next http.Handler) http.Handler {
 	})
 }
 
-// refuses says why a request is refused from any sender, 0 where it is not.
+// refuses returns why a request is refused whoever sent it, 0 if it is not.
 func (d Door) refuses(r *http.Request) (code int, why string) {
 	switch {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
@@ -79,8 +78,8 @@ func (d Door) refuses(r *http.Request) (code int, why string) {
 	return 0, ""
 }
 
-// named reports a Host header that is the page's own. An IP address is: a
-// page from elsewhere has a name, or an address that is not this one.
+// named reports whether a Host header is valid for this server. An IP address is: pages from
+// elsewhere have a name, or another address.
 func (d Door) named(host string) bool {
 	name := host
 	if h, port, err := net.SplitHostPort(host); err == nil {
@@ -96,8 +95,8 @@ func (d Door) named(host string) bool {
 	return strings.EqualFold(name, "localhost") || slices.ContainsFunc(d.Names, func(n string) bool { return strings.EqualFold(n, name) })
 }
 
-// plain reports a path without ways out of it: no dots, no doubled or encoded slashes, no
-// control characters.
+// plain reports whether a path is safe: without dots, doubled or encoded slashes, or control
+// characters.
 func plain(u *url.URL) bool {
 	for part := range strings.SplitSeq(strings.TrimPrefix(u.Path, "/"), "/") {
 		if part == "." || part == ".." || part == "" && u.Path != "/" && !strings.HasSuffix(u.Path, "/") {
@@ -113,8 +112,8 @@ func plain(u *url.URL) bool {
 	return strings.HasPrefix(u.Path, "/") && !strings.ContainsFunc(u.Path, func(r rune) bool { return r < ' ' || r == 0x7f })
 }
 
-// foreign reports a request that another site's page made, but for following a link to a
-// whole page, which that site cannot read.
+// foreign reports a request made by another site's page, except following a link to a whole page,
+// which that site cannot read.
 func foreign(r *http.Request) bool {
 	if o := r.Header.Get("Origin"); o != "" {
 		u, err := url.Parse(o)
@@ -129,17 +128,17 @@ func foreign(r *http.Request) bool {
 	return r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Header.Get("Sec-Fetch-Dest") != "document"
 }
 
-// cookie is the cookie's name. Cookies do not tell ports apart.
+// cookie returns the cookie's name. Browsers do not separate cookies by port.
 func (d Door) cookie() string { return "linerate-" + strconv.Itoa(d.Port) }
 
-// Matches reports the token, in the same time for every wrong one.
+// matches reports whether the token is correct, in constant time.
 func (d Door) matches(token string) bool {
 	a, b := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(d.Token))
 	return d.Token != "" && subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
-// enter lets in who has the token; it reports that the request is answered. A token in
-// the address becomes a cookie, and leaves the address.
+// enter permits requests with the token; it reports whether the request is answered. It turns a
+// token in the URL into a cookie, and removes it from the URL.
 func (d Door) enter(w http.ResponseWriter, r *http.Request) (answered bool) {
 	if scheme, bearer, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") && d.matches(strings.TrimSpace(bearer)) {
 		return false
@@ -165,7 +164,7 @@ func (d Door) enter(w http.ResponseWriter, r *http.Request) (answered bool) {
 	return true
 }
 
-// ask answers requests without a token: people with a page that takes one.
+// ask answers requests without a token: for people, with a page that asks for one.
 func (d Door) ask(w http.ResponseWriter, r *http.Request, why string) {
 	h := w.Header()
 	h.Set("WWW-Authenticate", `Bearer realm="linerate"`)
@@ -177,8 +176,8 @@ func (d Door) ask(w http.ResponseWriter, r *http.Request, why string) {
 	h.Set("Content-Security-Policy", "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(http.StatusUnauthorized)
-	// Whoever came by another site's link has the cookie, but the browser kept it back
-	// (SameSite): the link to the same page sends it.
+	// After a link from another site the cookie exists, but the browser did not send it (SameSite):
+	// a link to the same page sends it.
 	again := ""
 	if s := r.Header.Get("Sec-Fetch-Site"); why == "" && (s == "cross-site" || s == "same-site") {
 		again = r.URL.RequestURI()

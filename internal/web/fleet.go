@@ -14,7 +14,7 @@ import (
 	"linerate/internal/ledger"
 )
 
-// Fleet is the JSON document of a fleet as a whole.
+// Fleet is the JSON document of a whole fleet.
 type Fleet struct {
 	Document
 	Ledger bool `json:"ledger"`
@@ -22,10 +22,10 @@ type Fleet struct {
 	Rules []fleet.RuleTotal `json:"rules"`
 }
 
-// sweepsShown is how many sweeps the fleet's page knows: of a year of nights.
+// sweepsShown is the number of sweeps on the fleet's page: a year of nights.
 const sweepsShown = 366
 
-// fleet shows how a fleet fares.
+// fleet serves the state of a fleet.
 func (s *Server) fleet(r *http.Request, f ledger.Reader) (_ *answer, err error) {
 	doc := Fleet{Document: version1, Rules: []fleet.RuleTotal{}}
 	if f != nil {
@@ -42,7 +42,7 @@ func (s *Server) fleet(r *http.Request, f ledger.Reader) (_ *answer, err error) 
 	return &answer{title: "Fleet", doc: doc, refresh: 300}, nil
 }
 
-// RoleNames are the fleet's roles, that of most hosts first.
+// RoleNames returns the fleet's roles, by decreasing number of hosts.
 func (d Fleet) RoleNames() []string {
 	hosts, names := map[string]int{}, []string{}
 	for _, g := range d.Groups {
@@ -55,7 +55,7 @@ func (d Fleet) RoleNames() []string {
 	return names
 }
 
-// Last is the newest sweep that ended, nil where none has.
+// Last returns the newest completed sweep, nil if there is none.
 func (d Fleet) Last() *fleet.Sweep {
 	for i := range d.Sweeps {
 		if !d.Sweeps[i].End.IsZero() {
@@ -65,14 +65,14 @@ func (d Fleet) Last() *fleet.Sweep {
 	return nil
 }
 
-// Recent are the newest sweeps.
+// Recent returns the newest sweeps.
 func (d Fleet) Recent() []fleet.Sweep { return d.Sweeps[:min(len(d.Sweeps), 8)] }
 
 // Hosts is the JSON document of a list of hosts.
 type Hosts struct {
 	Document
 	Hosts []fleet.Host `json:"hosts"`
-	// Next is the address of the next page, "" on the last.
+	// Next is the URL of the next page, "" on the last.
 	Next   string           `json:"next,omitempty"`
 	Filter fleet.HostFilter `json:"-"`
 }
@@ -107,14 +107,14 @@ type Host struct {
 	Document
 	Host    fleet.Host     `json:"host"`
 	Changes []fleet.Change `json:"changes"` // the newest
-	// More is the address of older changes, "" where there are none.
+	// More is the URL of older changes, "" if there are none.
 	More string `json:"more,omitempty"`
 }
 
-// historyShown is how many changes a page shows at once.
+// historyShown is the number of changes on a page.
 const historyShown = 50
 
-// host shows one host with its findings and its history.
+// host serves one host with its findings and its history.
 func (s *Server) host(r *http.Request, f ledger.Reader) (_ *answer, err error) {
 	name := r.PathValue("id")
 	none := missing("the fleet has no host %s", name)
@@ -141,19 +141,19 @@ func (s *Server) host(r *http.Request, f ledger.Reader) (_ *answer, err error) {
 type Rule struct {
 	Document
 	Rule     string         `json:"rule"`
-	Severity audit.Severity `json:"severity"` // the worst
-	// Says is the rule's message, with an ellipsis for what differs by host.
+	Severity audit.Severity `json:"severity"` // the highest
+	// Says is the rule's message, with an ellipsis for what depends on the host.
 	Says  string            `json:"says,omitempty"`
 	Hosts int               `json:"hosts"`
-	Of    int               `json:"of"` // hosts of the fleet
+	Of    int               `json:"of"` // number of hosts in the fleet
 	Where []fleet.RuleCount `json:"where"`
-	// First are the first of its hosts by name, Changes its newest changes.
+	// First are its first hosts by name, Changes its newest changes.
 	First   []fleet.Host   `json:"first_hosts"`
 	Changes []fleet.Change `json:"changes"`
 	More    string         `json:"more,omitempty"` // older changes
 }
 
-// rule shows on which hosts a rule finds something.
+// rule serves the hosts with a finding of a rule.
 func (s *Server) rule(r *http.Request, f ledger.Reader) (_ *answer, err error) {
 	id := r.PathValue("id")
 	doc := Rule{Document: version1, Rule: id, Says: s.Says(id)}
@@ -189,7 +189,7 @@ func (s *Server) rule(r *http.Request, f ledger.Reader) (_ *answer, err error) {
 type Changes struct {
 	Document
 	Changes []fleet.Change     `json:"changes"`
-	Next    string             `json:"next,omitempty"` // the address of older ones
+	Next    string             `json:"next,omitempty"` // URL of older ones
 	Filter  fleet.ChangeFilter `json:"-"`
 	Since   string             `json:"-"`
 }
@@ -231,16 +231,16 @@ func (s *Server) changes(r *http.Request, f ledger.Reader) (_ *answer, err error
 	return &answer{title: "Changes", doc: doc}, nil
 }
 
-// changesAt is the address of the changes before those shown.
+// changesAt returns the URL of the changes before those shown.
 func changesAt(q url.Values, shown []fleet.Change) string {
 	q.Set("before", strconv.FormatInt(shown[len(shown)-1].Seq, 10))
 	return "/fleet/changes?" + q.Encode()
 }
 
-// KindNames are the kinds of changes, for a list to choose from.
+// KindNames returns the kinds of changes, for a selection list.
 func (Changes) KindNames() []fleet.Kind { return fleet.Kinds() }
 
-// Host is the host that changes are of, "" for all.
+// Host returns the host of the changes, "" for all.
 func (d Changes) Host() string {
 	if len(d.Filter.Hosts) == 1 {
 		return d.Filter.Hosts[0]

@@ -28,8 +28,7 @@ var webStyle string
 //go:embed icon.svg
 var icon []byte
 
-// templates are the catalogue's, and those of the other pages.
-// They are parsed when the first page is asked for.
+// templates are those of the catalogue and of the other pages. They are parsed on first use.
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(site.Templates().Funcs(template.FuncMap{
 		"when": when,
@@ -47,34 +46,34 @@ var templates = sync.OnceValue(func() *template.Template {
 	}).Parse(pagesText))
 })
 
-// styleSheet is that of all pages, flame graphs of reports included.
+// styleSheet returns the style sheet of all pages, including flame graphs in reports.
 func styleSheet() []byte { return append(site.Style(), profile.FlameStyle()+webStyle...) }
 
-// API is where the JSON of a page is: below this, under the page's own path.
+// API is the prefix of a page's path for its JSON.
 const API = "/api/v1"
 
-// SchemaBase is how the ids of the JSON Schemas of the documents begin.
+// SchemaBase is the prefix of the ids of the documents' JSON Schemas.
 const SchemaBase = "urn:linerate:schema:serve-"
 
-// answer is what a page has to say.
+// answer is the content of a page.
 type answer struct {
 	title string
-	doc   any // the JSON document, and what the template shows
-	// refresh is after how many seconds a browser loads it again.
+	doc   any // the JSON document, and the template's data
+	// refresh is after how many seconds a browser reloads it.
 	refresh int
-	// inline: the page has shapes with inline colours.
+	// inline means that the page has shapes with inline colours.
 	inline bool
 }
 
-// Document is what every JSON document of the page begins with.
+// Document is the beginning of every JSON document.
 type Document struct {
 	Version int `json:"version"`
 }
 
-// version1 begins the documents of this version.
+// version1 is the beginning of documents of this version.
 var version1 = Document{1}
 
-// ofLedger answers for a path by the ledger, nil where there is none yet.
+// ofLedger serves a path from the ledger, which is nil if there is none yet.
 func (s *Server) ofLedger(path, template string, ask func(*http.Request, ledger.Reader) (*answer, error)) {
 	s.page(path, template, func(r *http.Request) (*answer, error) {
 		l, err := s.reader(r.Context())
@@ -85,7 +84,7 @@ func (s *Server) ofLedger(path, template string, ask func(*http.Request, ledger.
 	})
 }
 
-// page answers for a path: as a page by a template, and as JSON below API.
+// page serves a path: as a page from a template, and as JSON below API.
 func (s *Server) page(path, template string, ask func(*http.Request) (*answer, error)) {
 	answered := func(give func(http.ResponseWriter, *http.Request, *answer)) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
@@ -99,17 +98,17 @@ func (s *Server) page(path, template string, ask func(*http.Request) (*answer, e
 	}
 	s.mux.HandleFunc("GET "+path, answered(func(w http.ResponseWriter, r *http.Request, a *answer) { s.write(w, r, http.StatusOK, template, a) }))
 	s.mux.HandleFunc("GET "+API+path, answered(func(w http.ResponseWriter, _ *http.Request, a *answer) {
-		w.Header().Set("Link", "<"+SchemaBase+template+`>; rel="describedby"`) // linerate schema prints it
+		w.Header().Set("Link", "<"+SchemaBase+template+`>; rel="describedby"`) // printed by linerate schema
 		writeJSON(w, http.StatusOK, a.doc)
 	}))
 }
 
-// Nav is the navigation of all pages, those of the catalogue included (site.Input.Within).
+// Nav returns the navigation of all pages, including those of the catalogue (site.Input.Within).
 func Nav() []site.Link {
 	return []site.Link{{Name: "Fleet", URL: "/fleet"}, {Name: "Studies", URL: "/studies"}, {Name: "Running", URL: "/running"}, {Name: "Queue", URL: "/queue"}, {Name: "Catalogue", URL: "/catalogue/index.html"}}
 }
 
-// write renders a page whole before the first byte of it goes out.
+// write renders a page completely before it sends the first byte.
 func (s *Server) write(w http.ResponseWriter, r *http.Request, code int, name string, a *answer) {
 	var b bytes.Buffer
 	frame := site.Frame{Title: a.title, Style: "/site.css", Built: s.Built, Nav: Nav(), Refresh: a.refresh}
@@ -144,14 +143,14 @@ func writeJSON(w http.ResponseWriter, code int, doc any) {
 	_, _ = w.Write(b.Bytes())
 }
 
-// Failure is the JSON document of what went wrong.
+// Failure is the JSON document of an error.
 type Failure struct {
 	Document
 	Error string `json:"error"`
 }
 
-// fail answers a request that has no answer. What went wrong inside is logged, and not
-// told: it may hold names of files and databases.
+// fail answers a failed request. It logs internal errors without revealing them, because they may
+// contain names of files and databases.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	code, text := http.StatusInternalServerError, "Something went wrong here; the server's own log says what."
 	var g gone
@@ -162,7 +161,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.As(err, &b):
 		code, text = http.StatusBadRequest, b.why
 	case r.Context().Err() != nil:
-		return // the client has gone
+		return // the client is gone
 	default:
 		s.Log(fmt.Errorf("%s: %w", r.URL.Path, err))
 	}
@@ -173,7 +172,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.write(w, r, code, "message", &answer{title: http.StatusText(code), doc: Failure{version1, text}})
 }
 
-// TunableURL is where the catalogue has a tunable, "" where it does not.
+// TunableURL returns the URL of a tunable in the catalogue, "" if there is none.
 func (s *Server) TunableURL(os, name string) string {
 	if s.Catalogue == nil || name == "" {
 		return ""
@@ -184,7 +183,7 @@ func (s *Server) TunableURL(os, name string) string {
 	return ""
 }
 
-// Says is what a rule says, for readers who have no host; "" of one that is not known.
+// Says returns a rule's message, for readers without a host; "" if unknown.
 func (s *Server) Says(rule string) string {
 	if s.Catalogue == nil {
 		return ""
@@ -192,10 +191,10 @@ func (s *Server) Says(rule string) string {
 	return s.Catalogue.Says(rule)
 }
 
-// segments escapes a name for a path of which it is the end; slashes part segments.
+// segments escapes a name for the end of a path; slashes separate segments.
 func segments(name string) string { return (&url.URL{Path: name}).EscapedPath() }
 
-// static answers with bytes that stay the same while the server runs.
+// static serves bytes that do not change while the server runs.
 func static(kind string, data []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", kind)
@@ -204,7 +203,7 @@ func static(kind string, data []byte) http.HandlerFunc {
 	}
 }
 
-// when is a time for people, in UTC.
+// when formats a time in UTC.
 func when(t time.Time) string {
 	if t.IsZero() {
 		return "never"
@@ -212,7 +211,7 @@ func when(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04")
 }
 
-// ago is how long before now a time was.
+// ago formats how long before now a time was.
 func ago(now, t time.Time) string {
 	if t.IsZero() {
 		return "never"
@@ -229,7 +228,7 @@ func ago(now, t time.Time) string {
 	return "just now"
 }
 
-// few is so many of something; many is its plural, where that is not made with an s.
+// few formats a number of things; many is the plural, if irregular.
 func few(n int, one string, many ...string) string {
 	if n == 1 || len(many) == 0 {
 		return show.Plural(n, one)

@@ -23,20 +23,19 @@ type Running struct {
 	Studies []Progress `json:"studies"`
 }
 
-// State is how a study on disk stands.
+// State is the state of a study on disk.
 type State string
 
 // The states of a study on disk.
 const (
-	StateRunning  State = "running"  // a trial ended not long ago
-	StateStopped  State = "stopped"  // none has for long, and some are left
-	StateComplete State = "complete" // no trial is left to run
-	StateWaiting  State = "waiting"  // in the queue, and no testbed has a block of it
+	StateRunning  State = "running"  // a trial ended recently
+	StateStopped  State = "stopped"  // no recent trial, and some remain
+	StateComplete State = "complete" // no trials remain
+	StateWaiting  State = "waiting"  // queued, and no testbed has a block of it
 	StateUnread   State = "unread"   // its record cannot be read
 )
 
-// Progress is the JSON document of a study on disk: how far it is, and what its trials
-// came to so far.
+// Progress is the JSON document of a study on disk: its progress, and the results so far.
 type Progress struct {
 	Document
 	Run
@@ -44,17 +43,17 @@ type Progress struct {
 	Problem  string `json:"problem,omitempty"` // why it cannot be read
 	Study    string `json:"study"`
 	Question string `json:"question"`
-	// Done and Total are trials, those done again left out; a study whose looks are planned
-	// may end sooner. Invalid ones are counted apart.
+	// Done and Total count trials, without repeated ones; a study with planned looks may end
+	// sooner. Invalid ones are counted separately.
 	Done    int `json:"done"`
 	Total   int `json:"total"`
 	Invalid int `json:"invalid"`
-	// Results are those of the page of one study.
+	// Results are set on the page of one study.
 	Results *study.Results `json:"results,omitempty"`
 	Body    template.HTML  `json:"-"`
 }
 
-// Share is how much of it is done, from 0 to 100.
+// Share returns the completed percentage.
 func (p Progress) Share() int { return 100 * p.Done / max(1, p.Total) }
 
 // running lists the studies on disk.
@@ -67,7 +66,7 @@ func (s *Server) running(*http.Request) (*answer, error) {
 	return &answer{title: "Studies on this machine", doc: doc, refresh: 30}, err
 }
 
-// run shows how a study on disk, or of the queue, gets on.
+// run serves the progress of a study on disk or in the queue.
 func (s *Server) run(r *http.Request) (*answer, error) {
 	src, err := s.ofDisk(r.PathValue("name"))
 	if r.PathValue("id") != "" {
@@ -84,15 +83,14 @@ func (s *Server) run(r *http.Request) (*answer, error) {
 	return a, nil
 }
 
-// source is a record to be watched: where its report is kept, how it lies there now, and
-// how it is read.
+// source is a record to watch: the key of its report, its current state, and how to read it.
 type source struct {
 	key  string
 	run  Run
 	read func() (*record.Record, error)
 }
 
-// progress is how a study gets on; whole has its report.
+// progress returns the progress of a study, with its report if whole.
 func (s *Server) progress(src source, whole bool) Progress {
 	p := Progress{Document: version1, Run: src.run, State: StateUnread}
 	rep := s.reports.of(src.key, fmt.Sprint(src.run.Bytes, src.run.Changed.UnixNano()), src.read)
@@ -121,11 +119,11 @@ func (s *Server) progress(src source, whole bool) Progress {
 	return p
 }
 
-// patience is how long a study may be without a trial's end before it counts as stopped:
-// at least a minute, and ten times what a trial took so far.
+// patience is the minimum time without a completed trial after which a study counts as stopped; it
+// is at least ten times the duration of a trial so far.
 const patience = time.Minute
 
-// stateAt is how the study stands at a time; a trial takes so long.
+// stateAt returns the state of the study at a time, given the duration of a trial.
 func (p *Progress) stateAt(now time.Time, complete bool, trial time.Duration) State {
 	switch {
 	case p.Queued != nil:
@@ -138,12 +136,12 @@ func (p *Progress) stateAt(now time.Time, complete bool, trial time.Duration) St
 	return StateRunning
 }
 
-// reports keeps the reports that were asked for last, until their records change: an
-// analysis takes a while.
+// reports caches the reports used last until their records change, because an analysis takes a
+// while.
 type reports struct {
 	mu   sync.Mutex
 	made map[string]*rendered
-	used []string // the last one last
+	used []string // most recent last
 }
 
 // rendered is a study's report.
@@ -156,10 +154,10 @@ type rendered struct {
 	err     error
 }
 
-// maxReports bounds the reports that are kept.
+// maxReports is the maximum number of cached reports.
 const maxReports = 32
 
-// of is the report of a record, which read reads when its stamp is another than before.
+// of returns the report of a record; it calls read if the stamp has changed.
 func (c *reports) of(key, stamp string, read func() (*record.Record, error)) *rendered {
 	c.mu.Lock()
 	if c.made == nil {
@@ -177,7 +175,7 @@ func (c *reports) of(key, stamp string, read func() (*record.Record, error)) *re
 	}
 	c.mu.Unlock()
 	rep.once.Do(func() { rep.make(read) })
-	if rep.err != nil { // the next one asks again
+	if rep.err != nil { // the next request retries
 		c.mu.Lock()
 		if c.made[key] == rep {
 			delete(c.made, key)
@@ -201,19 +199,19 @@ func (rep *rendered) make(read func() (*record.Record, error)) {
 	rep.body = sync.OnceValue(func() template.HTML { return report.Of(rep.spec, rep.results).Body() })
 }
 
-// Queue is the JSON document of the queue: that of `linerate study queue --all --json`.
+// Queue is the JSON document of the queue, as in `linerate study queue --all --json`.
 type Queue struct {
 	queue.Document
-	// Exists is false where there is no queue yet.
+	// Exists is false if there is no queue yet.
 	Exists bool `json:"exists"`
 }
 
-// line is the queue, nil where there is none yet.
+// line returns the queue, nil if there is none yet.
 func (s *Server) line(r *http.Request) (queue.Reader, error) {
 	return s.waiting.get(r.Context(), s.OpenQueue)
 }
 
-// queue shows studies that wait and run on testbeds, and the testbeds.
+// queue serves the testbeds, and the studies waiting for them and running on them.
 func (s *Server) queue(r *http.Request) (*answer, error) {
 	doc := Queue{Document: queue.Document{Version: 1, Studies: []queue.Study{}, Testbeds: []queue.Testbed{}}}
 	q, err := s.line(r)
@@ -229,7 +227,7 @@ func (s *Server) queue(r *http.Request) (*answer, error) {
 	return &answer{title: "Queue and testbeds", doc: doc, refresh: 15}, nil
 }
 
-// ofQueue is a study of the queue, by the beginning of its ID, as something to be watched.
+// ofQueue returns a study in the queue, by ID prefix, as a source.
 func (s *Server) ofQueue(r *http.Request) (source, error) {
 	id := r.PathValue("id")
 	none := missing("the queue has no study %s", id)
@@ -246,8 +244,8 @@ func (s *Server) ofQueue(r *http.Request) (source, error) {
 		return source{}, none
 	}
 	st := found[0]
-	// What changes with each trial and each step of the study stands in for its record's
-	// size and time, which a queue does not have.
+	// A queue has no record size and time; use what changes with each trial and each step of the
+	// study.
 	run := Run{Name: st.ID, Changed: st.Submitted.Add(time.Duration(st.Done)), Bytes: int64(st.Trials), Queued: &st}
 	return source{key: "queue/" + st.ID, run: run, read: func() (*record.Record, error) {
 		files, err := q.Record(r.Context(), st.ID)
@@ -258,7 +256,7 @@ func (s *Server) ofQueue(r *http.Request) (source, error) {
 	}}, nil
 }
 
-// stateQueued is how a study stands by what the queue says of it.
+// stateQueued returns the state of a study according to the queue.
 func stateQueued(st *queue.Study) State {
 	switch {
 	case st.State == queue.Cancelled || st.State == queue.Failed:
@@ -271,7 +269,7 @@ func stateQueued(st *queue.Study) State {
 	return StateWaiting
 }
 
-// onDiskAll are the studies on disk, the one that changed last first.
+// onDiskAll returns the studies on disk, the last changed first.
 func (s *Server) onDiskAll() ([]Run, error) {
 	if s.Runs == nil {
 		return nil, nil
@@ -279,7 +277,7 @@ func (s *Server) onDiskAll() ([]Run, error) {
 	return s.Runs.List()
 }
 
-// ofDisk is a study on disk as something to be watched.
+// ofDisk returns a study on disk as a source.
 func (s *Server) ofDisk(name string) (source, error) {
 	all, err := s.onDiskAll()
 	if err != nil {
@@ -291,7 +289,7 @@ func (s *Server) ofDisk(name string) (source, error) {
 	return source{}, missing("no study %s lies where this page looks", name)
 }
 
-// onDisk is a study on disk that was found.
+// onDisk returns a source for a study on disk.
 func (s *Server) onDisk(r Run) source {
 	return source{key: "disk/" + r.Name, run: r, read: func() (*record.Record, error) { return s.Runs.Read(r.Name) }}
 }

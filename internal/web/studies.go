@@ -15,21 +15,21 @@ import (
 	"linerate/internal/tunable/explain"
 )
 
-// perPage is how many lines a list has on a page.
+// perPage is the number of list entries per page.
 const perPage = 100
 
 // Studies is the JSON document of the list of studies.
 type Studies struct {
 	Document
-	// Ledger is false where there is no ledger yet.
+	// Ledger is false if there is no ledger yet.
 	Ledger bool `json:"ledger"`
-	// Total is how many studies the ledger has, Matching how many of them were asked for.
+	// Total is the number of studies in the ledger, Matching the number that match the request.
 	Total    int            `json:"total"`
 	Matching int            `json:"matching"`
 	Page     int            `json:"page"` // from 1
 	Pages    int            `json:"pages"`
 	Studies  []ledger.Study `json:"studies"`
-	// Query and Kind are what was asked for.
+	// Query and Kind are the request's filters.
 	Query string `json:"q"`
 	Kind  string `json:"kind"`
 
@@ -60,7 +60,7 @@ func (s *Server) studies(r *http.Request, l ledger.Reader) (_ *answer, err error
 	return &answer{title: "Studies", doc: doc}, err
 }
 
-// take takes the studies of the page asked for.
+// take selects the studies of the requested page.
 func (d *Studies) take(all []ledger.Study) {
 	d.Total = len(all)
 	for _, st := range all {
@@ -78,8 +78,8 @@ func (d *Studies) take(all []ledger.Study) {
 	d.Studies = append(d.Studies, all[from:min(len(all), from+perPage)]...)
 }
 
-// Study is the JSON document of one study: linerate's own has results, somebody else's
-// evidence alone.
+// Study is the JSON document of one study: linerate's own has results, an imported one only
+// evidence.
 type Study struct {
 	Document
 	Study    ledger.Study   `json:"study"`
@@ -88,10 +88,10 @@ type Study struct {
 
 	Body     template.HTML      `json:"-"`
 	Measured []explain.Evidence `json:"-"`
-	Excluded int                `json:"-"` // verdicts from which something was excluded
+	Excluded int                `json:"-"` // verdicts with exclusions
 }
 
-// study shows a study's results.
+// study serves a study's results.
 func (s *Server) study(r *http.Request, l ledger.Reader) (_ *answer, err error) {
 	id := r.PathValue("id")
 	st, err := named(r.Context(), l, id)
@@ -108,7 +108,7 @@ func (s *Server) study(r *http.Request, l ledger.Reader) (_ *answer, err error) 
 		}
 	}
 	a := &answer{title: st.Name}
-	if st.Kind != ledger.KindStudy { // it has evidence alone
+	if st.Kind != ledger.KindStudy { // it has only evidence
 		doc.Measured = explain.Measured(ledger.Rows(doc.Evidence))
 		a.doc = doc
 		return a, nil
@@ -125,7 +125,7 @@ func (s *Server) study(r *http.Request, l ledger.Reader) (_ *answer, err error) 
 	return a, nil
 }
 
-// named is the study with an identifier, or the beginning of one.
+// named returns the study with an ID or ID prefix.
 func named(ctx context.Context, l ledger.Reader, id string) (*ledger.Study, error) {
 	none := missing("the ledger has no study %s", id)
 	if l == nil || len(id) < 8 || strings.Trim(id, "0123456789abcdef") != "" {
@@ -142,10 +142,10 @@ func named(ctx context.Context, l ledger.Reader, id string) (*ledger.Study, erro
 	return &all[0], nil
 }
 
-// Earlier and Later are the neighbouring pages of the list, "" where there is none.
+// Earlier returns the URL of the previous page of the list, "" if there is none.
 func (d Studies) Earlier() string { return d.at(d.Page - 1) }
 
-// Later is the page of older studies.
+// Later returns the URL of the page with older studies, "" if there is none.
 func (d Studies) Later() string { return d.at(d.Page + 1) }
 
 func (d Studies) at(n int) string {

@@ -1,8 +1,7 @@
-// Package web is the page that only reads: a fleet, its hosts and rules, the catalogue,
-// studies with their reports, also while they run, and queues, each as a page and as
-// JSON of the same content. It is handed interfaces without writing methods, knows no
-// package that could change a host, and answers nothing but GET and HEAD, to readers
-// with a token.
+// Package web is a read-only web server: a fleet with hosts and rules, the catalogue,
+// studies with their reports, even while they run, and queues, each as a page and as JSON
+// with the same content. Its interfaces have no writing methods, it imports no package that
+// could change a host, and it answers only GET and HEAD, from readers with a token.
 package web
 
 import (
@@ -26,45 +25,45 @@ import (
 	"linerate/internal/study/record"
 )
 
-// Config is what the page is made of.
+// Config holds the server's inputs.
 type Config struct {
-	// Open opens the ledger to be read; its error is fs.ErrNotExist where there is none
-	// yet. It is called until it succeeds.
+	// Open opens the ledger for reading; it returns fs.ErrNotExist if there is none yet. It is
+	// called until it succeeds.
 	Open func(context.Context) (ledger.Reader, error)
-	// OpenQueue opens the queue to be read, like Open; nil: there is none.
+	// OpenQueue opens the queue for reading, like Open; nil means none.
 	OpenQueue func(context.Context) (queue.Reader, error)
-	// Catalogue are the pages of the catalogue.
+	// Catalogue holds the pages of the catalogue.
 	Catalogue *site.Pages
-	// Runs are the records of studies on disk; nil: none.
+	// Runs holds the records of studies on disk; nil means none.
 	Runs Runs
-	// Door says who is let in.
+	// Door is the access control.
 	Door Door
-	// Built is version and date, for the foot of pages.
+	// Built is version and date, for the footer.
 	Built string
-	// Log receives what went wrong inside; readers see only that something did.
+	// Log receives internal errors; readers see only that something failed.
 	Log func(error)
-	// Now is the clock; nil is the real one.
+	// Now is the clock; nil means the real one.
 	Now func() time.Time
 }
 
-// Runs are records of studies, which may be growing.
+// Runs holds records of studies, which may be growing.
 type Runs interface {
-	// List names them, the one that changed last first.
+	// List returns the studies, the last changed first.
 	List() ([]Run, error)
-	// Read reads its record.
+	// Read reads a study's record.
 	Read(name string) (*record.Record, error)
 }
 
-// Run is a study's record as it lies on disk.
+// Run is the record of a study on disk.
 type Run struct {
 	Name    string    `json:"name"` // of its directory
 	Changed time.Time `json:"changed"`
-	Bytes   int64     `json:"-"` // of its trials
-	// Queued is the study as a queue has it, of those that are in one.
+	Bytes   int64     `json:"-"` // size of its trials
+	// Queued is the study's state in the queue, if it is queued.
 	Queued *queue.Study `json:"queued,omitempty"`
 }
 
-// Server answers for the pages.
+// Server serves the pages.
 type Server struct {
 	Config
 	mux     *http.ServeMux
@@ -73,7 +72,7 @@ type Server struct {
 	reports reports
 }
 
-// New makes the server.
+// New returns a server.
 func New(c Config) *Server {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -86,10 +85,10 @@ func New(c Config) *Server {
 	return s
 }
 
-// Handler is the server behind its door.
+// Handler returns the server behind its access control.
 func (s *Server) Handler() http.Handler { return s.Door.guard(s) }
 
-// Close closes the ledger.
+// Close closes the ledger and the queue.
 func (s *Server) Close() error { return errors.Join(s.ledger.close(), s.waiting.close()) }
 
 func (s *Server) routes() {
@@ -117,10 +116,10 @@ func (s *Server) routes() {
 	})
 }
 
-// ServeHTTP answers a request that the door let in.
+// ServeHTTP answers a permitted request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// opened is what is opened when it is there.
+// opened is something opened as soon as it exists.
 type opened[T interface {
 	comparable
 	io.Closer
@@ -129,7 +128,7 @@ type opened[T interface {
 	is T
 }
 
-// get opens it, unless it is open; the zero value where there is nothing to open yet.
+// get opens it, unless it is open; it returns the zero value if it does not exist yet.
 func (o *opened[T]) get(ctx context.Context, open func(context.Context) (T, error)) (T, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -160,42 +159,42 @@ func (o *opened[T]) close() error {
 	return err
 }
 
-// reader is the ledger, or nil where there is none yet.
+// reader returns the ledger, nil if there is none yet.
 func (s *Server) reader(ctx context.Context) (ledger.Reader, error) {
 	return s.ledger.get(ctx, s.Open)
 }
 
-// gone says that something asked for is not there.
+// gone means that something requested does not exist.
 type gone struct{ what string }
 
 func (g gone) Error() string { return g.what }
 
-// missing is the error of what is not there.
+// missing returns the error for what does not exist.
 func missing(format string, args ...any) error { return gone{fmt.Sprintf(format, args...)} }
 
-// wrong says that a request makes no sense.
+// wrong means that a request is invalid.
 type wrong struct{ why string }
 
 func (w wrong) Error() string { return w.why }
 
-// refuse is the error of a request that makes no sense.
+// refuse returns the error for an invalid request.
 func refuse(format string, args ...any) error { return wrong{fmt.Sprintf(format, args...)} }
 
-// Times and numbers that keep one reader from holding all others up.
+// Limits that keep one reader from blocking all others.
 const (
-	headerTime = 5 * time.Second  // for a request's head to arrive
-	readTime   = 10 * time.Second // for all of it
-	writeTime  = 30 * time.Second // for the answer to be taken
+	headerTime = 5 * time.Second  // for receiving a request's header
+	readTime   = 10 * time.Second // for receiving all of it
+	writeTime  = 30 * time.Second // for sending the answer
 	idleTime   = 60 * time.Second // between requests
-	shutTime   = 5 * time.Second  // for what is being answered, at the end
+	shutTime   = 5 * time.Second  // for requests in progress, at the end
 	maxConns   = 512
 )
 
-// Limits are the times in which a request has to arrive and its answer be taken; zero
-// fields are the usual ones.
+// Limits are the time limits for receiving a request and sending its answer; zero fields are the
+// defaults.
 type Limits struct{ Header, Read, Write, Idle time.Duration }
 
-// Serve answers on a listener until ctx ends.
+// Serve serves on a listener until ctx ends.
 func (s *Server) Serve(ctx context.Context, l net.Listener, limits Limits) error {
 	h := &http.Server{
 		Handler: s.Handler(), MaxHeaderBytes: MaxHeader,
@@ -220,7 +219,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, limits Limits) error
 	return <-ended
 }
 
-// quiet drops what net/http says of broken connections: anybody can break one.
+// quiet discards net/http's messages about broken connections: anyone can cause them.
 type quiet struct{}
 
 func (quiet) Write(p []byte) (int, error) { return len(p), nil }

@@ -11,14 +11,14 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// File is a file of linerate's own, as a value.
+// File is one of linerate's own files, decoded.
 type File[T any] struct {
 	Name string
 	Doc  T
 }
 
-// Own reads the files of a pattern that linerate brings along, side by side. Unknown keys are
-// errors. Each file's first mistake is reported, with its line.
+// Own reads linerate's own files that match a pattern, concurrently. Unknown keys are errors. It
+// reports each file's first mistake, with its line.
 func Own[T any](fsys fs.FS, pattern string) ([]File[T], error) {
 	names, err := fs.Glob(fsys, pattern)
 	if err != nil {
@@ -36,7 +36,7 @@ func Own[T any](fsys fs.FS, pattern string) ([]File[T], error) {
 	return files, errors.Join(errs...)
 }
 
-// one reads a file of one document.
+// one reads a file with one document.
 func one(fsys fs.FS, name string, doc any) error {
 	text, err := fs.ReadFile(fsys, name)
 	if err != nil {
@@ -52,7 +52,7 @@ func one(fsys fs.FS, name string, doc any) error {
 	return nil
 }
 
-// placed puts the file, and the line where it is known, before an error.
+// placed prefixes an error with the file, and the line if known.
 func placed(name string, err error) error {
 	var y yaml.Error
 	switch {

@@ -9,21 +9,21 @@ import (
 	"linerate/internal/hint"
 )
 
-// Problem is what is wrong at a path of a file, and what to do about it.
+// Problem is what is wrong at a path of a file, with advice.
 type Problem struct{ Path, What, Advice string }
 
-// Wrong is a problem at a path.
+// Wrong returns a problem at a path.
 func Wrong(path, format string, args ...any) *Problem {
 	return &Problem{Path: path, What: fmt.Sprintf(format, args...)}
 }
 
-// Advise adds what to do about it.
+// Advise adds advice.
 func (p *Problem) Advise(format string, args ...any) *Problem {
 	p.Advice = fmt.Sprintf(format, args...)
 	return p
 }
 
-// Usage is the problem as an error of a command line's user, who knows nothing of the file.
+// Usage returns the problem as a usage error, for a command line, whose user knows nothing of the file.
 func (p *Problem) Usage() error {
 	err := hint.Usagef("%s", p.What)
 	if p.Advice != "" {
@@ -32,7 +32,7 @@ func (p *Problem) Usage() error {
 	return hint.Usage(err)
 }
 
-// Within refuses a number beyond its bounds, or none; both bounds are allowed.
+// Within returns a problem for a number outside its limits, which are inclusive, or nil.
 func Within[T int | float64](path string, v, least, most T) *Problem {
 	if v >= least && v <= most {
 		return nil
@@ -41,7 +41,7 @@ func Within[T int | float64](path string, v, least, most T) *Problem {
 	return Wrong(path, "%s: %v is not within %s and %s", Key(path), v, plain(least), plain(most))
 }
 
-// OneOf refuses a word that is none of the known ones.
+// OneOf returns a problem for a word that is not among the known ones, or nil.
 func OneOf(path, value string, known ...string) *Problem {
 	if slices.Contains(known, value) {
 		return nil
@@ -50,5 +50,5 @@ func OneOf(path, value string, known ...string) *Problem {
 	return Wrong(path, "%s: unknown %q", key, value).Advise("%s", hint.Of(hint.Unknown(key, value, known)))
 }
 
-// Key is the last key of a path.
+// Key returns the last key of a path.
 func Key(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }

@@ -7,16 +7,16 @@ import (
 	"linerate/internal/hint"
 )
 
-// Bounds on a text's shape: what people write stays far below, and the
-// parser's time and stack grow faster than the text beyond.
+// Limits on a text's shape: hand-written files stay far below, and beyond them the parser's time
+// and stack grow faster than the text.
 const (
-	maxDepth  = 1000 // brackets open, or columns of indentation
-	maxNested = 64   // sequences begun on one line: "- - - -"
-	maxBlank  = 1000 // lines in a row with nothing on them
+	maxDepth  = 1000 // open brackets, or columns of indentation
+	maxNested = 64   // sequences started on one line: "- - - -"
+	maxBlank  = 1000 // consecutive empty lines
 )
 
-// CheckShape refuses texts that would choke the parser, before it begins: too
-// long, nested too deep, blank for thousands of lines.
+// CheckShape returns an error for texts that would overload the parser: too long, nested too
+// deeply, blank for thousands of lines.
 func CheckShape(file string, kind Kind, text []byte) error {
 	if most := cmp.Or(kind.Most, maxBytes); len(text) > most {
 		return hint.Usagef("%s: %s of %d bytes is too long (limit %d)", file, kind.Noun, len(text), most)
@@ -39,8 +39,7 @@ func CheckShape(file string, kind Kind, text []byte) error {
 	return nil
 }
 
-// nested counts the collections and properties that a line begins before its
-// first value.
+// nested counts the collections and properties that a line starts before its first value.
 func nested(line []byte) int {
 	n := 0
 	for _, word := range bytes.Fields(line) {

@@ -10,8 +10,7 @@ import (
 	"linerate/internal/hint"
 )
 
-// mistakes are what the YAML package says of text that is no YAML, in other
-// words and with what to do.
+// mistakes maps messages of the YAML package about invalid YAML to clearer words and advice.
 var mistakes = []struct{ sign, what, advice string }{
 	{"must be specified", "a list that [ begins has no ] or lacks a comma", "close it with ], and put commas between its entries"},
 	{"sequence end token", "a list that [ begins has no ]", "close it with ], on this line or after it"},
@@ -27,11 +26,11 @@ var mistakes = []struct{ sign, what, advice string }{
 	{"already defined at", "", "keep one of them"},
 }
 
-// elsewhere advises on what no mistake is known of.
+// elsewhere is the advice for unknown mistakes.
 const elsewhere = "look at the line above, too: mind indentation, quotes, brackets and colons"
 
-// syntaxError turns the YAML package's error into one line with its place, what
-// is wrong there and what to do.
+// syntaxError turns the YAML package's error into one line with the position, what is wrong there
+// and what to do.
 func syntaxError(file string, err error) error {
 	at, text := file, ""
 	var y yaml.Error

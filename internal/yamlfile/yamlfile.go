@@ -1,6 +1,6 @@
-// Package yamlfile reads YAML files that people write and others may have
-// written with bad intent: bounded, one document, no anchors, every unknown key
-// refused with its line and the key that was meant.
+// Package yamlfile reads hand-written, possibly malicious YAML files: of limited
+// size, one document, no anchors; an unknown key is an error with its line and the
+// key that was meant.
 package yamlfile
 
 import (
@@ -19,32 +19,32 @@ import (
 	"linerate/internal/hint"
 )
 
-// maxBytes bounds a file: no honest one is longer, and a hostile one must not
+// maxBytes is the maximum size of a file: no genuine one is larger, and a malicious one must not
 // cost more than reading it.
 const maxBytes = 1 << 18
 
-// Kind is what a file is, for messages.
+// Kind describes a kind of file, for messages.
 type Kind struct {
 	Noun    string // with its article: "a study"
-	Content string // what it is made of: "name, question and variants"
-	Version int    // of the format, the newest that is read
-	Most    int    // bytes it may have; 0: maxBytes
-	// Rewrite, where given, may change the tree when its keys have been
-	// checked, before it fills anything; they are checked again.
+	Content string // its main keys: "name, question and variants"
+	Version int    // of the format, the newest that is supported
+	Most    int    // maximum size in bytes; 0 means maxBytes
+	// Rewrite, if not nil, may change the tree after its keys have been checked and before it is
+	// decoded; then they are checked again.
 	Rewrite func(p *Places, root ast.Node)
 }
 
-// Places are the lines of a file's keys, by path ("parts[0].rate").
+// Places maps paths ("parts[0].rate") to the lines of a file's keys.
 type Places struct {
 	file  string
 	kind  Kind
 	lines map[string]int
-	final bool // values are what will be read, not what Rewrite replaces
+	final bool // values are final, not to be replaced by Rewrite
 	err   error
 }
 
-// Read fills v, a pointer to a struct with yaml tags, from a file's bytes.
-// Errors are the user's, and name file:line.
+// Read decodes a file into v, a pointer to a struct with yaml tags. Errors are usage errors, with
+// file:line.
 func Read(file string, data []byte, kind Kind, v any) (*Places, error) {
 	if err := CheckShape(file, kind, data); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func Read(file string, data []byte, kind Kind, v any) (*Places, error) {
 	p.walk(root.Docs[0].Body, reflect.TypeOf(v), "")
 	if kind.Rewrite != nil && p.err == nil {
 		kind.Rewrite(p, root.Docs[0].Body)
-		p.lines, p.final = map[string]int{}, true // of what is there now
+		p.lines, p.final = map[string]int{}, true // of the rewritten tree
 		p.walk(root.Docs[0].Body, reflect.TypeOf(v), "")
 	}
 	if p.err != nil {
@@ -81,8 +81,7 @@ func Read(file string, data []byte, kind Kind, v any) (*Places, error) {
 // Has reports whether the file has a key.
 func (p *Places) Has(path string) bool { _, ok := p.lines[path]; return ok }
 
-// Error places what is wrong at the line of a path, or of the nearest parent;
-// advice may be "".
+// Error returns an error at the line of a path, or of the nearest parent; advice may be "".
 func (p *Places) Error(path, what, advice string) error {
 	for {
 		line, known := p.lines[path]
@@ -95,15 +94,15 @@ func (p *Places) Error(path, what, advice string) error {
 	}
 }
 
-// Failed reports whether something is wrong already.
+// Failed reports whether there already is an error.
 func (p *Places) Failed() bool { return p.err != nil }
 
-// checkVersion refuses a file of another format before its keys are judged,
-// which may mean something else there.
+// checkVersion rejects a file of another format before its keys are checked, which may have other
+// meanings there.
 func checkVersion(file string, kind Kind, body ast.Node) error {
 	version, found := versionOf(body)
 	if !found {
-		return nil // of this version, or another thing: its keys tell
+		return nil // the same version, or another kind of file: its keys decide
 	}
 	_, noun, _ := strings.Cut(kind.Noun, " ")
 	switch {
@@ -116,8 +115,8 @@ func checkVersion(file string, kind Kind, body ast.Node) error {
 	return nil
 }
 
-// versionOf finds the format's version in the syntax tree, because decoding would follow
-// aliases, which are refused only later.
+// versionOf finds the format's version in the syntax tree, because decoding would follow aliases,
+// which are rejected only later.
 func versionOf(body ast.Node) (int, bool) {
 	top, ok := body.(ast.MapNode)
 	if !ok {
@@ -133,9 +132,8 @@ func versionOf(body ast.Node) (int, bool) {
 	return 0, false
 }
 
-// walk compares a YAML tree with the types it is to fill, so that an unknown
-// key is refused with its line and the keys its place knows, and remembers the
-// line of every path for the checks that come later.
+// walk compares a YAML tree with the Go types to decode into, so that an unknown key is reported
+// with its line and the known keys, and records the line of every path for later checks.
 func (p *Places) walk(n ast.Node, t reflect.Type, path string) {
 	if p.err != nil || n == nil {
 		return
@@ -167,7 +165,7 @@ func (p *Places) walk(n ast.Node, t reflect.Type, path string) {
 			p.walk(v, t.Elem(), fmt.Sprintf("%s[%d]", path, i))
 		}
 	case *ast.FloatNode:
-		if t.Kind() == reflect.Int { // the decoder would cut it off
+		if t.Kind() == reflect.Int { // the decoder would truncate it
 			p.Refuse(line, "", "%s: %s is not a whole number", p.orRoot(path), node.GetToken().Value)
 			return
 		}
@@ -177,12 +175,12 @@ func (p *Places) walk(n ast.Node, t reflect.Type, path string) {
 	}
 }
 
-// scalar refuses a plain value where a list, keys or another kind of value belong;
-// types that read themselves may take one.
+// scalar rejects a plain value where a list, keys or another kind of value is needed; types with
+// their own decoder may accept one.
 func (p *Places) scalar(n ast.Node, t reflect.Type, path string) {
 	line, value := n.GetToken().Position.Line, n.GetToken().Value
 	_, own := reflect.New(t).Interface().(yaml.InterfaceUnmarshaler)
-	_, err := strconv.ParseFloat(value, 64) // which 1e+06 is, a text to YAML
+	_, err := strconv.ParseFloat(value, 64) // 1e+06 is a number, but a string to YAML
 	text := err != nil && (n.Type() == ast.StringType || n.Type() == ast.LiteralType)
 	switch {
 	case own:
@@ -199,7 +197,7 @@ func (p *Places) scalar(n ast.Node, t reflect.Type, path string) {
 	}
 }
 
-// keysAdvice tells how keys are written below a key, or in the file.
+// keysAdvice says how to write keys below a key, or in the file.
 func (p *Places) keysAdvice(path string) string {
 	if path == "" {
 		return fmt.Sprintf("begin with a line, %s: …", firstWord(p.kind.Content))
@@ -264,7 +262,7 @@ func (p *Places) unknown(line int, key string, fields map[string]reflect.Type, p
 	p.Refuse(line, advice, "unknown key %q%s", key, where)
 }
 
-// Refuse notes the first thing that is wrong, at a line; advice may be "".
+// Refuse records the first error, at a line; advice may be "".
 func (p *Places) Refuse(line int, advice, format string, args ...any) {
 	if p.err != nil {
 		return
