@@ -13,9 +13,9 @@ import (
 	"linerate/internal/stats"
 )
 
-// Difference of one log against a baseline, in one number.
+// Difference is how far one statistic of a log is from that of a baseline.
 type Difference struct {
-	What      string  `json:"what"` // "share under 100ms" in points, or "p99" in seconds
+	What      string  `json:"what"` // "share under 100ms" in percent, or "p99" in seconds
 	Baseline  float64 `json:"baseline"`
 	Other     float64 `json:"other"`
 	Delta     float64 `json:"difference"` // other − baseline
@@ -24,34 +24,34 @@ type Difference struct {
 	Known     bool    `json:"interval_known"`
 	Different bool    `json:"different"` // the interval excludes zero
 
-	label string // What as people read it
+	label string // What, as printed for people
 }
 
 // Comparison of one log against a baseline.
 type Comparison struct {
 	Baseline    string       `json:"baseline"`
 	Other       string       `json:"other"`
-	Blocks      [2]int       `json:"blocks"` // of time, baseline and other
+	Blocks      [2]int       `json:"blocks"` // blocks of time in the baseline and in the other log
 	Differences []Difference `json:"differences"`
 	Sentence    string       `json:"sentence"`
 	Warnings    []string     `json:"warnings,omitempty"`
 }
 
-// Blocks of time: neighbouring requests meet the same caches, clients and
-// neighbours and are alike, so a log is worth as many observations as it has
-// stretches of time that are longer than the likeness reaches.
+// Consecutive requests share caches, clients and load and so are correlated:
+// a log counts as as many observations as it has blocks of time longer than
+// that correlation.
 const (
 	wantBlocks   = 20
 	enoughBlocks = 10
 )
 
-// values are a statistic of each of a log's blocks of time, of which each has so many
-// requests or more on average.
+// values computes a statistic for each of a log's blocks of time, which are long
+// enough to hold least requests on average.
 func (t *Tally) values(least float64, of func(*hdrhistogram.Histogram) float64) []float64 {
 	return list.Map(t.blocks(min(wantBlocks, int(float64(t.Selected)/least))), of)
 }
 
-// underShare is the share of requests under a threshold, in per cent.
+// underShare returns a function that computes the share of requests under a threshold, in percent.
 func underShare(limit int64) func(*hdrhistogram.Histogram) float64 {
 	return func(h *hdrhistogram.Histogram) float64 {
 		under := int64(0)
@@ -64,8 +64,8 @@ func underShare(limit int64) func(*hdrhistogram.Histogram) float64 {
 	}
 }
 
-// Compare a log with a baseline; both tallies must have been made with
-// Options.Timeline, and the same thresholds.
+// Compare compares a log with a baseline. Both tallies must have been made
+// with Options.Timeline and the same thresholds.
 func Compare(baseName string, base *Tally, otherName string, other *Tally) *Comparison {
 	c := &Comparison{Baseline: baseName, Other: otherName}
 	if base.Selected == 0 || other.Selected == 0 {
@@ -80,7 +80,7 @@ func Compare(baseName string, base *Tally, otherName string, other *Tally) *Comp
 			Baseline: 100 * share(base.Under[i], base.Selected), Other: 100 * share(other.Under[i], other.Selected)}, a, b)
 	}
 	for _, q := range quantiles {
-		least := 1 / (1 - q.q) // one request of a block is beyond it
+		least := 1 / (1 - q.q) // one request of a block is beyond the quantile
 		of := func(h *hdrhistogram.Histogram) float64 { return float64(h.ValueAtQuantile(100*q.q)) / 1e6 }
 		a, b := base.values(least, of), other.values(least, of)
 		c.Blocks = [2]int{max(c.Blocks[0], len(a)), max(c.Blocks[1], len(b))}
@@ -93,8 +93,8 @@ func Compare(baseName string, base *Tally, otherName string, other *Tally) *Comp
 	return c
 }
 
-// add adds a difference. Its estimate is of the whole logs; their blocks give the width of
-// its interval, by Welch's t, the wider the more like its neighbour a block is.
+// add adds a difference, estimated from the whole logs. Its interval is Welch's t over the
+// blocks of time, widened by the correlation of consecutive blocks.
 func (c *Comparison) add(d Difference, base, other []float64) {
 	d.Delta = d.Other - d.Baseline
 	if len(base) > 1 && len(other) > 1 {
@@ -109,7 +109,7 @@ func (c *Comparison) add(d Difference, base, other []float64) {
 	c.Differences = append(c.Differences, d)
 }
 
-// likeness is the autocorrelation from one value to the next: n values of such a series are
+// likeness returns the lag-1 autocorrelation ρ of the series: n values of such a series are
 // worth n(1−ρ)/(1+ρ) independent ones.
 func likeness(series ...[]float64) float64 {
 	var next, own float64
@@ -148,10 +148,10 @@ func (c *Comparison) sentence(base, other *Tally) string {
 	return s
 }
 
-// share reports whether a difference is one of shares, in percent.
+// share reports whether the difference is between shares, in percent.
 func (d Difference) share() bool { return strings.HasPrefix(d.What, "share") }
 
-// value prints a side of a difference, signed a distance between two.
+// value formats the value of one log; signed formats a difference.
 func (d Difference) value(v float64) string {
 	if d.share() {
 		return percent(v)
@@ -173,7 +173,7 @@ func (d Difference) signed(v float64) string {
 	return "±" + text
 }
 
-// Document is a comparison for people.
+// Document returns the comparison as a page of text.
 func (c *Comparison) Document() (d document.Document) {
 	d.Title = c.Other + " against " + c.Baseline
 	d.Answer(c.Sentence, "", "")
@@ -195,14 +195,14 @@ func (c *Comparison) Document() (d document.Document) {
 	return d
 }
 
-// Comparisons is what logs --compare --json prints.
+// Comparisons is the output of logs --compare --json.
 type Comparisons struct {
 	Version     int           `json:"version"`
 	Comparisons []*Comparison `json:"comparisons"`
 	Logs        []*Summary    `json:"logs"`
 }
 
-// ComparisonsOf are comparisons of logs, with a summary of each log.
+// ComparisonsOf collects comparisons of logs, with a summary of each log.
 func ComparisonsOf(names []string, logs []*Tally, all []*Comparison) Comparisons {
 	c := Comparisons{Version: 1, Comparisons: all}
 	for i, t := range logs {

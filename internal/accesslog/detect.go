@@ -9,8 +9,8 @@ import (
 	"linerate/internal/hint"
 )
 
-// Detect finds the format of a log from its first lines. note says what was
-// assumed where the lines alone do not say; it is empty when nothing was.
+// Detect finds the format of a log from its first lines. note states any
+// assumption that the lines alone do not settle, and is "" if there is none.
 func Detect(sample []byte) (f *Format, note string, err error) {
 	lines := sampleLines(sample)
 	if len(lines) == 0 {
@@ -25,7 +25,7 @@ func Detect(sample []byte) (f *Format, note string, err error) {
 		if err != nil {
 			return nil, "", err
 		}
-		// What follows the last variable begins with a blank.
+		// A space separates the latency from what is before it.
 		f.last().literal += " "
 		f.tokens = append(f.tokens, token{field: Latency})
 		if tails, n := f.tails(lines); n*2 > len(lines) && f.latencyIn(tails) {
@@ -41,7 +41,7 @@ func Detect(sample []byte) (f *Format, note string, err error) {
 	return nil, "", err
 }
 
-// sampleLines are the whole lines of a sample, at most 200.
+// sampleLines returns the complete lines of a sample, at most 200.
 func sampleLines(sample []byte) [][]byte {
 	if i := bytes.LastIndexByte(sample, '\n'); i >= 0 {
 		sample = sample[:i]
@@ -58,7 +58,7 @@ func sampleLines(sample []byte) [][]byte {
 	return lines
 }
 
-// tails are what lines have in the latency's place, and in how many there is something.
+// tails returns the text in the place of the latency, of the n lines that have some there.
 func (f *Format) tails(lines [][]byte) (out [][]byte, n int) {
 	for _, l := range lines {
 		var at parts
@@ -69,11 +69,11 @@ func (f *Format) tails(lines [][]byte) (out [][]byte, n int) {
 	return out, n
 }
 
-// latencyKeys are the names that configurations give the request time.
+// latencyKeys are the usual names of the request time in configurations.
 var latencyKeys = []string{"request_time", "rt", "reqtime", "duration", "time", "upstream_response_time", "urt"}
 
-// latencyIn finds where in the ends of lines the request time is: the value of a key, or
-// the last word, a number with decimals in seconds and a whole one in microseconds.
+// latencyIn finds the request time at the end of lines: the value of a key, or the last
+// word: seconds if it has decimals, else microseconds.
 func (f *Format) latencyIn(tails [][]byte) bool {
 	most := func(is func(tail []byte) bool) bool {
 		n := 0

@@ -1,6 +1,6 @@
-// Package accesslog reads web servers' access logs and says how long requests
-// took: counts, distributions, percentiles, shares under thresholds, and how two logs
-// differ. It reads a log once, in constant memory.
+// Package accesslog reads access logs of web servers and reports how long requests
+// took: counts, distributions, percentiles, shares under thresholds, and differences
+// between logs. It reads a log once, in constant memory.
 package accesslog
 
 import (
@@ -12,14 +12,14 @@ import (
 	"linerate/internal/hint"
 )
 
-// Field is a part of a log line that a tally may need.
+// Field is a part of a log line that a tally may use.
 type Field uint8
 
-// The fields, by what servers call them.
+// The fields, with the servers' names for them.
 const (
 	None      Field = iota
-	Time            // when the request ended, or began (Apache's %t)
-	Latency         // how long it took: NGINX $request_time, Apache %D, %T
+	Time            // when the request ended, or began (Apache %t)
+	Latency         // request time: NGINX $request_time, Apache %D, %T
 	Status          // HTTP status code
 	Path            // path of the request, with its query
 	Request         // the request line: method, path, protocol
@@ -30,10 +30,10 @@ var fieldNames = [numFields]string{"", "time", "latency", "status", "path", "req
 
 func (f Field) String() string { return fieldNames[f] }
 
-// parts are the fields of a line.
+// parts holds the fields of a line.
 type parts [numFields][]byte
 
-// Unit is what a number of a log counts, in microseconds.
+// Unit is the unit of a number in a log, in microseconds.
 type Unit float64
 
 // Units of latency.
@@ -44,7 +44,7 @@ const (
 	Seconds      Unit = 1e6
 )
 
-// ParseUnit reads s, ms, us or ns.
+// ParseUnit parses s, ms, us or ns.
 func ParseUnit(s string) (Unit, error) {
 	units := map[string]Unit{"s": Seconds, "ms": Milliseconds, "us": Microseconds, "ns": Nanoseconds}
 	if u, ok := units[s]; ok {
@@ -53,16 +53,16 @@ func ParseUnit(s string) (Unit, error) {
 	return 0, hint.Unknown("unit", s, []string{"s", "ms", "us", "ns"})
 }
 
-// MaxLine is the longest line that is read as one; a longer one is bad.
+// MaxLine is the length in bytes above which a line counts as bad.
 const MaxLine = 1 << 20
 
-// MaxLatency in microseconds: a request that took longer than a day is a
-// broken clock.
+// MaxLatency is one day, in microseconds: a longer request time means that
+// the clock is wrong.
 const MaxLatency = 24 * 3600 * 1000000
 
-// parseLatency reads a decimal number of units as whole microseconds, cutting
-// off what is finer. A list, as NGINX writes for several upstreams (0.001,
-// 0.002 or 0.001 : 0.002), is summed. ok is false for "-" and whatever else
+// parseLatency converts a decimal number of units to whole microseconds,
+// rounding down. It sums a list, which NGINX writes for several upstreams
+// (0.001, 0.002 or 0.001 : 0.002). ok is false for "-" and anything else that
 // is not a number.
 func parseLatency(b []byte, unit Unit) (us int64, ok bool) {
 	if bytes.IndexByte(b, ',') < 0 && bytes.IndexByte(b, ':') < 0 {
@@ -81,8 +81,8 @@ func parseLatency(b []byte, unit Unit) (us int64, ok bool) {
 	return us, ok
 }
 
-// parseDecimal reads digits[.digits]. Signs and exponents are not numbers here:
-// no server writes them, and a negative latency is a broken clock.
+// parseDecimal parses digits[.digits]. Signs and exponents are rejected: no
+// server writes them, and a negative latency means that the clock is wrong.
 func parseDecimal(b []byte, unit Unit) (us int64, ok bool) {
 	for _, c := range b {
 		if c-'0' > 9 && c != '.' {
@@ -90,11 +90,11 @@ func parseDecimal(b []byte, unit Unit) (us int64, ok bool) {
 		}
 	}
 	v, err := strconv.ParseFloat(string(b), 64)
-	// A binary number may be a little below the decimal one that was written.
+	// A float may be slightly below the decimal number that it was parsed from.
 	return int64(min(math.Floor(v*float64(unit)+1e-6), MaxLatency+1)), err == nil
 }
 
-// parseStatus reads a three-digit status; 0 means that it is none.
+// parseStatus parses a three-digit status, and returns 0 if it is not one.
 func parseStatus(b []byte) int {
 	if len(b) != 3 || b[0]-'0' > 9 || b[1]-'0' > 9 || b[2]-'0' > 9 {
 		return 0
@@ -102,14 +102,14 @@ func parseStatus(b []byte) int {
 	return int(b[0]-'0')*100 + int(b[1]-'0')*10 + int(b[2]-'0')
 }
 
-// clock parses the times of lines. It remembers the last one, which most
-// neighbouring lines share.
+// clock parses timestamps. It caches the last one, because consecutive lines
+// mostly have the same.
 type clock struct {
 	text []byte
 	unix int64
 }
 
-// parse returns seconds since 1970 of a time as servers write it:
+// parse returns the Unix time of a timestamp in one of the servers' formats:
 // 10/Oct/2000:13:55:36 -0700, 2000-10-10T13:55:36-07:00 or 971211336.123.
 func (c *clock) parse(b []byte) (unix int64, ok bool) {
 	if len(c.text) > 0 && bytes.Equal(b, c.text) {

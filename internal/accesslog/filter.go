@@ -10,16 +10,16 @@ import (
 	"linerate/internal/hint"
 )
 
-// Filter selects lines. The zero Filter selects all.
+// Filter selects lines; the zero Filter selects all of them.
 type Filter struct {
-	Statuses []StatusRange // any of them; empty: every status
+	Statuses []StatusRange // a status in any of these; empty: every status
 	Path     string        // prefix of the path
 }
 
-// StatusRange is a span of status codes, both ends included.
+// StatusRange is a range of status codes, both ends included.
 type StatusRange struct{ From, To int }
 
-// ParseStatuses reads 200, 2xx, 200-299, lists of them, or all.
+// ParseStatuses parses 200, 2xx, 200-299, a comma-separated list of these, or all.
 func ParseStatuses(s string) ([]StatusRange, error) {
 	if s == "all" || s == "" {
 		return nil, nil
@@ -49,7 +49,7 @@ func parseStatusRange(s string) (StatusRange, bool) {
 	return StatusRange{a, b}, errA == nil && errB == nil && a >= 100 && b <= 999 && a <= b
 }
 
-// check refuses a filter on what the format's lines do not hold.
+// check returns an error if the filter needs a field that the format does not have.
 func (f *Filter) check(format *Format) error {
 	for field, asked := range map[Field]bool{Status: len(f.Statuses) > 0, Path: f.Path != ""} {
 		if asked && !format.Has(field) {
@@ -60,12 +60,12 @@ func (f *Filter) check(format *Format) error {
 	return nil
 }
 
-// takesStatus reports whether a status is selected.
+// takesStatus reports whether the filter selects a status.
 func (f *Filter) takesStatus(status int) bool {
 	return len(f.Statuses) == 0 || slices.ContainsFunc(f.Statuses, func(r StatusRange) bool { return r.From <= status && status <= r.To })
 }
 
-// String is the filter in words, for headings.
+// String describes the filter, for headings.
 func (f *Filter) String() string {
 	var all []string
 	for _, r := range f.Statuses {

@@ -9,34 +9,34 @@ import (
 	"linerate/internal/hint"
 )
 
-// Format is how a server writes a line: literals with variables between, or JSON.
+// Format is the format of log lines: variables separated by literal text, or JSON.
 type Format struct {
-	Name   string // what to call it in messages
+	Name   string // name in messages
 	tokens []token
 	unit   Unit   // of the latency field
 	key    string // the latency is the value of key=VALUE at the end of the line
 	json   bool
-	took   string // the only name of the latency in JSON; "": the usual ones
+	took   string // the only name of the latency in JSON; "": the usual names
 }
 
 // token is a variable and the literal after it. The first token of a format
-// has no variable: its literal begins the line.
+// has only a literal: the text before the first variable.
 type token struct {
 	field   Field
 	literal string
-	word    bool // at the line's end: the variable is the last word
+	word    bool // at the end of a line, only the last word is the variable
 }
 
-// The formats that servers ship with. They lack the request time, so users append it.
+// The servers' default formats. They lack the request time, so users append it.
 const (
 	nginxCombined  = `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"`
 	apacheCombined = `%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i"`
 	apacheCommon   = `%h %l %u %t "%r" %>s %b`
 )
 
-// ParseFormat reads what a user gives as a format: a name (combined, common,
-// json, json:NAME with the name of the latency), an NGINX log_format string, or an
-// Apache LogFormat string.
+// ParseFormat parses a format: a name (combined, common, json, or json:NAME with
+// the name of the latency), an NGINX log_format string, or an Apache LogFormat
+// string.
 func ParseFormat(s string) (*Format, error) {
 	if name, ok := strings.CutPrefix(s, "json:"); ok || s == "json" {
 		return &Format{Name: s, json: true, unit: Seconds, took: strings.TrimPrefix(name, "json")}, nil
@@ -68,9 +68,9 @@ func ParseFormat(s string) (*Format, error) {
 	return f, nil
 }
 
-// parse takes a format apart: a mark begins each variable, which one reads.
+// parse parses a format string: mark begins each variable, which one parses.
 func (f *Format) parse(s, mark string, one func(string) (rest string, err error)) error {
-	// A configuration file needs backslashes that the server takes away.
+	// Configuration files escape characters with backslashes, which the server removes.
 	rest := strings.NewReplacer(`\"`, `"`, `\'`, `'`, `\\`, `\`, `\t`, "\t").Replace(s)
 	for {
 		literal, after, found := strings.Cut(rest, mark)
@@ -87,7 +87,7 @@ func (f *Format) parse(s, mark string, one func(string) (rest string, err error)
 
 func (f *Format) last() *token { return &f.tokens[len(f.tokens)-1] }
 
-// Has reports whether a line of this format holds the field.
+// Has reports whether lines of this format contain a field.
 func (f *Format) Has(field Field) bool {
 	for _, t := range f.tokens {
 		if t.field == field || t.field == Request && field == Path {
@@ -97,7 +97,7 @@ func (f *Format) Has(field Field) bool {
 	return f.json
 }
 
-// add appends a variable; the second of a kind is skipped over.
+// add appends a variable; a second one of the same field is ignored in lines.
 func (f *Format) add(field Field) {
 	for _, t := range f.tokens {
 		if t.field == field {
@@ -107,14 +107,14 @@ func (f *Format) add(field Field) {
 	f.tokens = append(f.tokens, token{field: field, word: field == Latency})
 }
 
-// nginxFields are the variables of NGINX that a tally can use; every other one is skipped.
+// nginxFields are the NGINX variables that a tally can use; all others are skipped.
 var nginxFields = map[string]Field{
 	"time_local": Time, "time_iso8601": Time, "msec": Time,
 	"request_time": Latency, "upstream_response_time": Latency,
 	"status": Status, "request_uri": Path, "uri": Path, "request": Request,
 }
 
-// nginx reads the variable behind a $.
+// nginx parses the variable after a $ and returns the rest.
 func (f *Format) nginx(s string) (rest string, err error) {
 	name, rest, braced := strings.Cut(strings.TrimPrefix(s, "{"), "}")
 	if !strings.HasPrefix(s, "{") || !braced {
@@ -126,18 +126,18 @@ func (f *Format) nginx(s string) (rest string, err error) {
 	}
 	field := nginxFields[name]
 	if name == "upstream_response_time" && strings.Contains(f.Name, "$request_time") {
-		field = None // what the client waited wins
+		field = None // the time that the client waited takes precedence
 	}
 	f.add(field)
-	f.last().word = name == "request_time" // upstreams may be several words
+	f.last().word = name == "request_time" // a list of upstreams' times may be several words
 	return rest, nil
 }
 
-// apacheFields are the directives of mod_log_config that a tally can use.
+// apacheFields are the mod_log_config directives that a tally can use.
 var apacheFields = map[byte]Field{'t': Time, 'D': Latency, 'T': Latency, 's': Status, 'U': Path, 'r': Request}
 
-// apache reads what follows a %: conditions (400,501), < or >, an argument in braces,
-// and the letter.
+// apache parses what follows a %: conditions (400,501), < or >, an argument in
+// braces, and the letter. It returns the rest.
 func (f *Format) apache(s string) (rest string, err error) {
 	if rest, ok := strings.CutPrefix(s, "%"); ok {
 		f.last().literal += "%"
@@ -170,8 +170,8 @@ func (f *Format) apache(s string) (rest string, err error) {
 	case letter == 'D' && !f.Has(Latency):
 		f.unit = Microseconds
 	case letter == 'q' && *f.last() == (token{field: Path}):
-		return rest, nil // %U%q is one path with its query
-	case letter == 't' && arg == "": // Apache writes the brackets
+		return rest, nil // %U%q together are the path with its query
+	case letter == 't' && arg == "": // Apache writes the brackets itself
 		f.last().literal += "["
 		f.add(Time)
 		f.last().literal = "]"
@@ -183,7 +183,7 @@ func (f *Format) apache(s string) (rest string, err error) {
 	return rest, nil
 }
 
-// split takes a line apart; false means that it does not have the format.
+// split splits a line into its fields; false means that it does not match the format.
 func (f *Format) split(line []byte, at *parts) (Unit, bool) {
 	if f.json {
 		return f.splitJSON(line, at)
@@ -196,7 +196,7 @@ func (f *Format) split(line []byte, at *parts) (Unit, bool) {
 	for i, t := range f.tokens[1:] {
 		end := len(line)
 		if t.literal != "" {
-			// Servers escape quotes within quotes.
+			// Servers escape quotes within quoted text.
 			quoted := strings.HasSuffix(f.tokens[i].literal, `"`) && strings.HasPrefix(t.literal, `"`)
 			if end = find(line, t.literal, quoted); end < 0 {
 				return 0, false
@@ -217,7 +217,7 @@ func (f *Format) split(line []byte, at *parts) (Unit, bool) {
 	return f.unit, true
 }
 
-// find returns where a literal begins in b, or -1; in quotes a backslash before it counts.
+// find returns the index of a literal in b, or −1; within quotes, escaped occurrences do not count.
 func find(b []byte, literal string, quoted bool) int {
 	for off := 0; ; {
 		i := bytes.Index(b[off:], []byte(literal))
@@ -233,7 +233,7 @@ func find(b []byte, literal string, quoted bool) int {
 	}
 }
 
-// keyed is the value of key=VALUE or key="VALUE" among such pairs.
+// keyed returns the value of key=VALUE or key="VALUE" in a list of pairs.
 func keyed(pairs []byte, key string) []byte {
 	key += "="
 	for i := 0; ; i++ {
@@ -251,13 +251,13 @@ func keyed(pairs []byte, key string) []byte {
 	}
 }
 
-// pathOf is the path in a request line ("GET /x HTTP/1.1").
+// pathOf returns the path of a request line ("GET /x HTTP/1.1").
 func pathOf(request []byte) []byte {
 	i, end := bytes.IndexByte(request, ' '), bytes.LastIndexByte(request, ' ')
 	switch {
-	case i <= 0: // no request line: it has no path
+	case i <= 0: // not a request line
 		return nil
-	case end == i: // HTTP/0.9: no protocol
+	case end == i: // HTTP/0.9, without a protocol
 		return request[i+1:]
 	}
 	return request[i+1 : end]

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// jsonNames are the names that servers and common configurations use: NGINX
-// with escape=json, Caddy, Traefik, Envoy, HAProxy. Dots lead into nested objects.
+// jsonNames are the field names of common servers and configurations: NGINX with escape=json,
+// Caddy, Traefik, Envoy, HAProxy. A dot separates the names of nested objects.
 var jsonNames = map[Field][]string{
 	Time:   {"time_iso8601", "time_local", "time", "ts", "timestamp", "@timestamp", "msec", "start_time", "StartUTC"},
 	Status: {"status", "status_code", "response_code", "http_status", "resp_status", "DownstreamStatus", "response.status"},
 	Path:   {"request_uri", "uri", "path", "request.uri", "RequestPath", "url"},
 }
 
-// jsonLatencies are the names of latencies with the unit they are written in.
+// jsonLatencies are the usual names of latencies, and the unit of each.
 var jsonLatencies = []struct {
 	name string
 	unit Unit
@@ -27,7 +27,7 @@ var jsonLatencies = []struct {
 	{"Duration", Nanoseconds}, {"duration_ns", Nanoseconds}, {"latency_ns", Nanoseconds},
 }
 
-// splitJSON finds the fields of an object by the first name of each that it has.
+// splitJSON finds each field of an object by the first of its names that is present.
 func (f *Format) splitJSON(line []byte, at *parts) (unit Unit, ok bool) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(line, &members) != nil {
@@ -52,8 +52,8 @@ func (f *Format) splitJSON(line []byte, at *parts) (unit Unit, ok bool) {
 	return f.unit, true
 }
 
-// member is a scalar member of an object, or of one within it, without quotes; nil where
-// there is none.
+// member returns a scalar member of an object or a nested object, without quotes, or nil
+// if it is missing.
 func member(members map[string]json.RawMessage, name string) []byte {
 	v, ok := members[name]
 	if !ok {

@@ -10,7 +10,7 @@ import (
 	"linerate/internal/show"
 )
 
-// Summary is a tally as a JSON document, with the whole histogram. Times are in seconds.
+// Summary is the JSON form of a tally, with the whole histogram. Times are in seconds.
 type Summary struct {
 	Version     int                `json:"version"`
 	Sources     []string           `json:"sources"`
@@ -22,30 +22,30 @@ type Summary struct {
 	Selected    int64              `json:"selected"`
 	Mean        float64            `json:"mean"`
 	Percentiles map[string]float64 `json:"percentiles"` // p50 … p99.9, min and max
-	Under       map[string]float64 `json:"under"`       // share strictly under, by threshold
+	Under       map[string]float64 `json:"under"`       // share strictly under each threshold
 	UnderCounts map[string]int64   `json:"under_counts"`
 	ClockJumps  int64              `json:"clock_jumps,omitempty"`
 	Histogram   SummaryHistogram   `json:"histogram"`
 }
 
-// SummaryHistogram is a serialised histogram: pairs of a latency in
-// microseconds and how many requests took it, to three significant digits.
+// SummaryHistogram is a serialised histogram: pairs of a latency in microseconds,
+// to three significant digits, and the number of requests with it.
 type SummaryHistogram struct {
 	Unit   string `json:"unit"` // "us"
 	Digits int    `json:"digits"`
-	// Resolution of the log's own times in microseconds: 1000 where all are
+	// Resolution is that of the log's times in microseconds: 1000 if all are
 	// whole milliseconds, as NGINX writes them, else 1.
 	Resolution int64      `json:"resolution"`
 	Counts     [][2]int64 `json:"counts"`
 }
 
-// quantiles that a summary states.
+// quantiles are those that a summary contains.
 var quantiles = []struct {
 	name string
 	q    float64
 }{{"p50", .5}, {"p75", .75}, {"p90", .9}, {"p95", .95}, {"p99", .99}, {"p99.9", .999}}
 
-// Summary turns a tally into its JSON document.
+// Summary returns the JSON form of the tally.
 func (t *Tally) Summary(sources []string) *Summary {
 	s := &Summary{Version: 1, Sources: sources, Format: t.opts.Format.Name, Filter: t.opts.Filter.String(),
 		Lines: t.Lines, BadLines: t.BadLines(), BadReasons: map[string]int64{}, Selected: t.Selected,
@@ -82,14 +82,14 @@ func share(n, of int64) float64 {
 	return float64(n) / float64(of)
 }
 
-// mostBins and barWidth are the size of a distribution.
+// mostBins and barWidth are the size of the printed distribution.
 const (
 	mostBins = 25
 	barWidth = 28
 )
 
-// Document is a tally for people: a sentence, the distribution, shares, percentiles and
-// what could not be read.
+// Document returns the tally as a page of text: a sentence, the distribution, shares,
+// percentiles and the lines that could not be read.
 func (t *Tally) Document(name string) (d document.Document) {
 	d.Title = fmt.Sprintf("%s: %s of %s (%s)", name, show.Plural(int(t.Selected), "request"), show.Plural(int(t.Lines), "line"), &t.opts.Filter)
 	if t.Selected == 0 {
@@ -122,8 +122,8 @@ func (t *Tally) Document(name string) (d document.Document) {
 	return d
 }
 
-// distribution counts requests in bins of equal width, of 1, 2 or 5 times a power of ten,
-// into which 99 of 100 fit, and those beyond.
+// distribution counts requests in bins of equal width (1, 2 or 5 times a power of ten)
+// that cover 99 % of them, and those beyond.
 func (t *Tally) distribution() document.Table {
 	width := niceWidth(max(t.resolution(), t.Quantile(.99)/mostBins+1))
 	counts, peak, r := make([]int64, mostBins+1), int64(1), t.resolution()
@@ -148,7 +148,7 @@ func (t *Tally) distribution() document.Table {
 	return table
 }
 
-// niceWidth is 1, 2 or 5 times a power of ten, and no less than least.
+// niceWidth returns the smallest 1, 2 or 5 times a power of ten that is at least least.
 func niceWidth(least int64) int64 {
 	for w := int64(1); ; w *= 10 {
 		for _, by := range []int64{1, 2, 5} {
@@ -159,7 +159,7 @@ func niceWidth(least int64) int64 {
 	}
 }
 
-// floorPercent never rounds a share up to 100 %: what is not all is not all.
+// floorPercent is a share in percent that is never rounded up to 100 % unless it is all.
 func floorPercent(n, of int64) float64 {
 	p := 100 * share(n, of)
 	if n < of && p > 99.9 {
@@ -168,7 +168,7 @@ func floorPercent(n, of int64) float64 {
 	return p
 }
 
-// sentence is what a person wants to know.
+// sentence summarises the tally in one sentence.
 func (t *Tally) sentence() string {
 	half := fmt.Sprintf("half took %s or less, one in a hundred more than %s.", t.took(t.Quantile(.5)), t.took(t.Quantile(.99)))
 	if len(t.opts.Under) == 0 {
@@ -177,8 +177,8 @@ func (t *Tally) sentence() string {
 	return fmt.Sprintf("%s of %s requests took less than %s; %s", percent(floorPercent(t.Under[0], t.Selected)), show.Count(t.Selected), seconds(t.opts.Under[0].Microseconds()), half)
 }
 
-// took prints a latency; a zero of a log that writes whole milliseconds is
-// anything below one.
+// took formats a latency. In a log of whole milliseconds, zero means less
+// than one.
 func (t *Tally) took(us int64) string {
 	if us == 0 && !t.fine {
 		return "< 1 ms"
@@ -186,8 +186,8 @@ func (t *Tally) took(us int64) string {
 	return seconds(us)
 }
 
-// seconds prints a latency in µs for people: 0.4 ms, 12 ms, 1.24 s.
+// seconds formats a latency given in µs: 0.4 ms, 12 ms, 1.24 s.
 func seconds(us int64) string { return show.Brief(time.Duration(us) * time.Microsecond) }
 
-// percent prints a share to a tenth, so that columns of them line up.
+// percent formats a share with one decimal, so that columns line up.
 func percent(v float64) string { return show.Grouped(v, 1) + " %" }

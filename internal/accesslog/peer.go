@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// PeerFormat is what a server's format needs for Peer, as NGINX spells it.
+// PeerFormat is the NGINX log format from which Peer can find the client.
 const PeerFormat = "$remote_addr:$remote_port"
 
-// Peer is the client's address and port: the first word of a line that is both, as
-// PeerFormat writes them.
+// Peer returns the client's address and port: the first word of a line that has
+// the form of PeerFormat.
 func Peer(line []byte) (netip.AddrPort, bool) {
 	for _, word := range bytes.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\",;=()", r) }) {
 		i := bytes.LastIndexByte(word, ':')

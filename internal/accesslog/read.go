@@ -17,12 +17,12 @@ import (
 	"linerate/internal/hint"
 )
 
-// sampleSize is how much of a log Detect sees.
+// sampleSize is how many bytes of a log Detect examines.
 const sampleSize = 64 << 10
 
-// Read tallies logs: paths, or "-" for standard input. Where o.Format is nil
-// it is found from the first log that has lines; note then says what was
-// assumed. A tally with an error is what could be read.
+// Read tallies logs, given by path or "-" for standard input. If o.Format is
+// nil it is detected from the first log that is not empty, and note states
+// what was assumed. With an error, the tally covers what could be read.
 func Read(ctx context.Context, paths []string, stdin io.Reader, o *Options) (t *Tally, note string, err error) {
 	err = errors.New("there is no log to read")
 	for _, path := range paths {
@@ -47,8 +47,8 @@ func Read(ctx context.Context, paths []string, stdin io.Reader, o *Options) (t *
 
 var errEmpty = errors.New("the log is empty")
 
-// open opens a path, or standard input for "-". The first bytes tell how it is
-// compressed, not its name.
+// open opens a path, or standard input for "-", and decompresses it according
+// to its first bytes, whatever its name.
 func (o *Options) open(path string, stdin io.Reader, do func(*bufio.Reader) error) error {
 	in := stdin
 	if path != "-" {
@@ -84,8 +84,8 @@ func (o *Options) open(path string, stdin io.Reader, do func(*bufio.Reader) erro
 	return do(bufio.NewReaderSize(in, MaxLine+1))
 }
 
-// prepare finds the format of a log, unless it is known, and refuses options that it
-// cannot serve.
+// prepare detects the format of a log, unless it is given, and returns an error for
+// options that the format does not support.
 func (o *Options) prepare(r *bufio.Reader) (note string, err error) {
 	if o.Format == nil {
 		sample, err := r.Peek(sampleSize)
@@ -96,14 +96,14 @@ func (o *Options) prepare(r *bufio.Reader) (note string, err error) {
 			if !errors.Is(err, io.EOF) && len(sample) < MaxLine {
 				return "", err
 			}
-			sample = append(bytes.Clone(sample), '\n') // the last line may lack its end
+			sample = append(bytes.Clone(sample), '\n') // the last line may lack its newline
 		}
 		if o.Format, note, err = Detect(sample); err != nil {
 			return "", err
 		}
 	}
 	if o.Unit != 0 {
-		o.Format.unit, note = o.Unit, "" // nothing had to be assumed
+		o.Format.unit, note = o.Unit, "" // nothing was assumed
 	}
 	switch {
 	case !o.Format.Has(Latency):
@@ -115,7 +115,7 @@ func (o *Options) prepare(r *bufio.Reader) (note string, err error) {
 	return note, o.Filter.check(o.Format)
 }
 
-// read tallies the lines of a log.
+// read tallies the lines of one log.
 func (t *Tally) read(ctx context.Context, r *bufio.Reader) error {
 	t.prev = 0
 	for long := false; ; {
@@ -128,7 +128,7 @@ func (t *Tally) read(ctx context.Context, r *bufio.Reader) error {
 			}
 			long = true
 			continue
-		case long: // the rest of it
+		case long: // the rest of a long line
 		case len(line) > 0:
 			t.line(bytes.TrimRight(line, "\r\n"))
 		}
@@ -145,7 +145,7 @@ func (t *Tally) read(ctx context.Context, r *bufio.Reader) error {
 	}
 }
 
-// line counts one line.
+// line tallies one line.
 func (t *Tally) line(b []byte) {
 	t.Lines++
 	t.at = parts{}
@@ -164,7 +164,7 @@ func (t *Tally) line(b []byte) {
 	if !f.takesStatus(status) || f.Path != "" && !bytes.HasPrefix(t.at[Path], []byte(f.Path)) {
 		return
 	}
-	unix := t.Lines // of a log without times
+	unix := t.Lines // the line number, in a log without times
 	if (t.timeline != nil || t.opts.Each != nil) && t.opts.Format.Has(Time) {
 		if unix, ok = t.clock.parse(t.at[Time]); !ok {
 			t.bad(BadTime, b)

@@ -8,27 +8,26 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Options say what to read from a log and what to count.
+// Options select what to read from a log and what to count.
 type Options struct {
-	Format *Format // nil: Detect
-	Unit   Unit    // of the latency; 0: the format's
+	Format *Format // nil: detected
+	Unit   Unit    // of the latency; 0: that of the format
 	Filter Filter
-	Under  []time.Duration // shares strictly under these
-	// Failed also counts the requests that the server failed (5xx).
+	Under  []time.Duration // thresholds: count the requests strictly under each
+	// Failed also counts the requests that failed with a server error (5xx).
 	Failed bool
-	// Timeline also keeps the distribution over time, for intervals that respect that
-	// neighbouring requests are alike. Of a log without times the number of a line
-	// stands for its time.
+	// Timeline also keeps the distribution over time, for intervals that allow for
+	// correlated requests. In a log without times, the line number is used as the time.
 	Timeline bool
-	// Each is called for each request that is counted; unix is when it ended or began, the number
-	// of the line in a log without times. nil: not.
+	// Each is called for each request counted, unless nil; unix is when it ended or began, or the
+	// line number in a log without times.
 	Each func(line []byte, took time.Duration, unix int64)
 }
 
-// Reason is why a line is bad.
+// Reason is why a line was rejected.
 type Reason uint8
 
-// The reasons, in the order a line is judged.
+// The reasons, in the order in which lines are checked.
 const (
 	TooLong Reason = iota
 	Shape
@@ -40,40 +39,40 @@ const (
 	numReasons
 )
 
-// reasonTexts are what summaries say.
+// reasonTexts are the reasons as summaries print them.
 var reasonTexts = [numReasons]string{
 	"longer than 1 MiB", "not of the format", "no valid status", "no request time", "negative request time",
 	"request time of more than a day", "no valid time",
 }
 
-// Tally is what was counted of a log.
+// Tally holds the counts of a log.
 type Tally struct {
 	opts     *Options
-	Lines    int64 // every line, bad and filtered out ones too
+	Lines    int64 // all lines, including bad ones and those filtered out
 	Selected int64 // lines that passed the filter and have a latency
 	Bad      [numReasons]int64
-	Example  [numReasons]string // the first bad line of a kind, cut
+	Example  [numReasons]string // the first bad line of each kind, shortened
 	Sum      int64              // of latencies, µs
 	Min, Max int64              // of latencies, µs
 	Hist     *hdrhistogram.Histogram
-	Under    []int64 // counts strictly under Options.Under
-	fine     bool    // not all latencies are whole milliseconds
-	Backward int64   // times that lie more than a minute before the line above's
-	Failed   int64   // selected ones with a status of 5xx; see Options.Failed
+	Under    []int64 // counts strictly under each of Options.Under
+	fine     bool    // some latencies are not whole milliseconds
+	Backward int64   // lines whose time is more than a minute before that of the line above
+	Failed   int64   // selected requests with status 5xx; see Options.Failed
 	timeline map[int64]*hdrhistogram.Histogram
-	width    int64 // of a slot of the timeline, in seconds
+	width    int64 // width of a slot of the timeline, in seconds
 
-	// Of the line being read.
+	// State of the line being read.
 	at    parts
 	clock clock
-	prev  int64 // time of the line before
+	prev  int64 // time of the previous line
 }
 
-// newHist is a latency histogram: 1 µs to a day, in so many significant digits (three
-// are at most 0.1 % off).
+// newHist returns a latency histogram from 1 µs to a day, with the given number of
+// significant digits (three are within 0.1 %).
 func newHist(digits int) *hdrhistogram.Histogram { return hdrhistogram.New(1, MaxLatency, digits) }
 
-// NewTally makes an empty tally.
+// NewTally returns an empty tally.
 func NewTally(o *Options) *Tally {
 	t := &Tally{opts: o, Hist: newHist(3), Under: make([]int64, len(o.Under)), width: 1}
 	if o.Timeline {
@@ -82,11 +81,11 @@ func NewTally(o *Options) *Tally {
 	return t
 }
 
-// add counts one selected request.
+// add counts a selected request.
 func (t *Tally) add(us, unix int64, failed bool) {
 	t.Selected++
 	t.Sum += us
-	_ = t.Hist.RecordValue(us) // add only gets what the histogram holds
+	_ = t.Hist.RecordValue(us) // within the histogram's range
 	if us < t.Min || t.Selected == 1 {
 		t.Min = us
 	}
@@ -105,11 +104,11 @@ func (t *Tally) add(us, unix int64, failed bool) {
 	}
 }
 
-// maxSlots bounds the timeline: beyond it, slots double in width.
+// maxSlots limits the timeline: when it is reached, the slot width doubles.
 const maxSlots = 360
 
-// slot is the part of the timeline that has a time. Slots start at multiples of their
-// width.
+// slot returns the slot of the timeline that contains a time. Slots start at
+// multiples of their width.
 func (t *Tally) slot(unix int64) *hdrhistogram.Histogram {
 	start := func(unix int64) int64 { return unix - (unix%t.width+t.width)%t.width }
 	if h := t.timeline[start(unix)]; h != nil {
@@ -140,7 +139,7 @@ func (t *Tally) bad(r Reason, line []byte) {
 	t.Bad[r]++
 }
 
-// BadLines is how many lines could not be read.
+// BadLines returns how many lines could not be read.
 func (t *Tally) BadLines() int64 {
 	var n int64
 	for _, b := range t.Bad {
@@ -149,7 +148,7 @@ func (t *Tally) BadLines() int64 {
 	return n
 }
 
-// Merge adds the requests that other counted, but for its timeline.
+// Merge adds the counts of other, except its timeline.
 func (t *Tally) Merge(other *Tally) {
 	if other.Selected > 0 && (t.Selected == 0 || other.Min < t.Min) {
 		t.Min = other.Min
@@ -170,7 +169,7 @@ func (t *Tally) Merge(other *Tally) {
 	}
 }
 
-// resolution of the log's times in µs.
+// resolution returns the resolution of the log's times in µs.
 func (t *Tally) resolution() int64 {
 	if t.fine {
 		return 1
@@ -178,8 +177,8 @@ func (t *Tally) resolution() int64 {
 	return 1000
 }
 
-// Quantile q (0 to 1) of the latency in µs, to the histogram's three digits
-// and the log's own resolution.
+// Quantile returns quantile q (0 to 1) of the latency in µs, to the
+// histogram's three digits and the log's own resolution.
 func (t *Tally) Quantile(q float64) int64 {
 	if t.Selected == 0 {
 		return 0
@@ -188,7 +187,7 @@ func (t *Tally) Quantile(q float64) int64 {
 	return (min(t.Hist.ValueAtQuantile(q*100), t.Max) + r/2) / r * r
 }
 
-// blocks are the timeline in at most so many stretches of equal span, one at the least.
+// blocks divides the timeline into at most the given number of blocks of equal duration, at least one.
 func (t *Tally) blocks(most int) (out []*hdrhistogram.Histogram) {
 	starts := make([]int64, 0, len(t.timeline))
 	for at := range t.timeline {

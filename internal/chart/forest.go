@@ -1,21 +1,21 @@
 package chart
 
-// Effect is one effect with its interval, a row of a forest plot.
+// Effect is an effect with its interval, a row of a forest plot.
 type Effect struct {
-	Name, Class      string  // Class is a verdict's: better, worse, equivalent, inconclusive, invalid, stopped; or aa
-	Value, Low, High float64 // Low and High are Value where no interval is known
-	Main, Aside      string  // printed next to it
+	Name, Class      string  // Class is the verdict's: better, worse, equivalent, inconclusive, invalid, stopped; or aa
+	Value, Low, High float64 // Low and High equal Value if no interval is known
+	Main, Aside      string  // text next to the row
 	Known            bool
 }
 
-// Forest draws effects with 95 % intervals against a line of no effect. band
-// is the equivalence margin, shaded; 0 draws none.
+// Forest draws effects with their 95 % intervals and a line at no effect.
+// band is the equivalence margin, which is shaded; 0 draws none.
 func Forest(rows []Effect, band float64, print func(float64) string, label string) string {
 	const rowHeight, top = 34.0, 10.0
 	left, right := 10.0, 10.0
 	for _, r := range rows {
 		left = max(left, 14+TextWidth(r.Name))
-		right = max(right, 18+1.1*TextWidth(r.Main), 18+TextWidth(r.Aside)) // it is bold
+		right = max(right, 18+1.1*TextWidth(r.Main), 18+TextWidth(r.Aside)) // Main is bold
 	}
 	c := New(top + rowHeight*float64(len(rows)) + 30)
 	from, to := forestRange(rows, band)
@@ -52,8 +52,8 @@ func drawEffect(c *Canvas, s Scale, r Effect, y float64) {
 	c.Dot("point "+class, s.At(min(s.To, max(s.From, r.Value))), y, 5, r.Name+": "+r.Main)
 }
 
-// end ends an interval that leads in the direction (dx, dy): with an arrow where it goes on
-// beyond the axis, else with a cap where there is room for one.
+// end draws the end of an interval in the direction (dx, dy): an arrow if the interval
+// extends beyond the axis, else a cap if there is room for one.
 func (c *Canvas) end(class string, x, y, dx, dy float64, beyond, room bool) {
 	switch {
 	case beyond:
@@ -64,8 +64,8 @@ func (c *Canvas) end(class string, x, y, dx, dy float64, beyond, room bool) {
 	}
 }
 
-// forestRange spans the effects, their intervals as far as they are sensible,
-// zero and the margin.
+// forestRange returns a range that contains the effects, zero, the margin,
+// and the intervals unless they are excessively wide.
 func forestRange(rows []Effect, band float64) (from, to float64) {
 	from, to = -band, band
 	for _, r := range rows {
@@ -73,9 +73,9 @@ func forestRange(rows []Effect, band float64) (from, to float64) {
 			from, to = min(from, r.Value), max(to, r.Value)
 		}
 	}
-	reach := max(to-from, 1) // a shorter axis would be labelled with zeros
+	reach := max(to-from, 1) // labels of a shorter axis would all be rounded to zero
 	for _, r := range rows {
-		if r.Known { // an interval of very few blocks must not squeeze the rest
+		if r.Known { // an interval from very few blocks must not compress the rest
 			from, to = min(from, max(r.Low, from-reach)), max(to, min(r.High, to+reach))
 		}
 	}

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// Scale maps values to pixels: linearly, or by their logarithms.
+// Scale maps values to pixels, linearly or logarithmically.
 type Scale struct {
 	From, To   float64 // values
 	Left, Span float64 // pixels
 	Log        bool
 }
 
-// At is where a value lies.
+// At returns the pixel position of a value.
 func (s Scale) At(v float64) float64 {
 	a, b := s.From, s.To
 	if s.Log {
@@ -25,8 +25,8 @@ func (s Scale) At(v float64) float64 {
 	return s.Left + (v-a)/(b-a)*s.Span
 }
 
-// Ticks are round values within the scale, about n of them; equal steps also
-// where a logarithmic scale spans too little for powers.
+// Ticks returns about n round values within the scale, in equal steps if a
+// logarithmic scale spans a factor of two or less.
 func (s Scale) Ticks(n int) []float64 {
 	if s.Log && s.To > 2*s.From {
 		return logTicks(s.From, s.To, n)
@@ -42,7 +42,7 @@ func (s Scale) Ticks(n int) []float64 {
 	return out
 }
 
-// niceStep is the nearest of 1, 2, 5 times a power of ten, from above.
+// niceStep rounds up to 1, 2 or 5 times a power of ten.
 func niceStep(raw float64) float64 {
 	if raw <= 0 || math.IsInf(raw, 0) || math.IsNaN(raw) {
 		return 1
@@ -56,7 +56,7 @@ func niceStep(raw float64) float64 {
 	return 10 * base
 }
 
-// logTicks are powers of ten, with as many between as there is room for.
+// logTicks returns powers of ten, and as many values between them as there is room for.
 func logTicks(from, to float64, n int) []float64 {
 	for _, steps := range [][]float64{{1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 4, 5, 6, 8}, {1, 1.5, 2, 3, 5, 7}, {1, 2, 5}, {1}} {
 		var out []float64
@@ -74,8 +74,8 @@ func logTicks(from, to float64, n int) []float64 {
 	return nil
 }
 
-// Spread moves label positions apart until neighbours are gap apart, keeping
-// their order and staying within low and high where there is room.
+// Spread moves label positions apart until neighbours are at least gap apart,
+// keeping their order, and within low and high if there is room.
 func Spread(at []float64, gap, low, high float64) []float64 {
 	order := make([]int, len(at))
 	for i := range order {

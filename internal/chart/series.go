@@ -7,57 +7,56 @@ import (
 	"slices"
 )
 
-// Series is a named line of points.
+// Series is a named line through points.
 type Series struct {
-	Name   string // "" is written nowhere
-	Class  int    // its colour, 0 to 7
+	Name   string // "" draws no label
+	Class  int    // colour, 0 to 7
 	Points [][2]float64
-	Spans  [][2]float64 // intervals about the points; nil: none
-	Words  []string     // what each point says when it is pointed at; nil: name and axes' words
-	// Law is drawn dashed, instead of a line from point to point, where it has a number.
+	Spans  [][2]float64 // intervals around the points; nil: none
+	Words  []string     // tooltip of each point; nil: the name and the axes' text
+	// Law, if set, is drawn dashed instead of the line through the points.
 	Law func(x float64) float64
-	// Knee is where an upright line ends, if not at zero.
+	// Knee is the upper end of a vertical line from the axis; zero: none.
 	Knee [2]float64
-	Bare bool // a line without dots, whatever its length
-	// Dots, if not empty, is the class of points without a line, unless Line asks for one.
+	Bare bool // no dots, however few the points
+	// Dots, if not empty, is the class of the points, drawn without a line unless Line is set.
 	Dots string
 	Line bool
 }
 
-// Band shades a stretch of the horizontal axis.
+// Band shades a range of the horizontal axis.
 type Band struct {
 	From, To float64
 	Class    string
 }
 
-// Axes are what a chart over two axes prints at them.
+// Axes describes the two axes of a chart.
 type Axes struct {
-	X, Y       func(float64) string // ticks
-	Across, Up string               // what the axes are
+	X, Y       func(float64) string // formats of tick labels
+	Across, Up string               // titles of the axes
 	LogX, LogY bool
-	// XTicks are where the horizontal axis has its ticks, as far as there is room; nil: at
-	// round values.
+	// XTicks are the horizontal axis's ticks, drawn if there is room; nil: round values.
 	XTicks []float64
-	// Close lets the vertical axis begin near the least value, where what is looked for
-	// is a change and not a size.
+	// Close lets the vertical axis start near the least value instead of zero, for
+	// charts that show changes.
 	Close bool
-	// Level, if it is a number, is a line across the chart, of that name.
+	// Level, if not nil, draws a horizontal line, labelled LevelName.
 	Level     *float64
 	LevelName string
-	Diagonal  bool // a line where both axes say the same
+	Diagonal  bool // draws the line x = y
 	Bands     []Band
 	Height    float64 // of the plot, in pixels; 0: 178
 }
 
-// maxDots is how many points of a line are drawn as dots, too.
+// maxDots is the most points for which a line also gets dots.
 const maxDots = 80
 
-// shown tells whether a point has a place on the axes.
+// shown reports whether a point can be drawn on these axes.
 func (a Axes) shown(p [2]float64) bool {
 	return !math.IsNaN(p[1]) && (!a.LogX || p[0] > 0) && (!a.LogY || p[1] > 0)
 }
 
-// span is the range of all that is drawn, with room around it: from and to of either axis.
+// span returns the ranges of the axes that show everything drawn, with a margin.
 func (a Axes) span(series []Series) (x0, x1, y0, y1 float64) {
 	x0, x1, y0, y1 = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
 	put := func(x, y float64) {
@@ -100,8 +99,8 @@ func (a Axes) span(series []Series) (x0, x1, y0, y1 float64) {
 	return x0, x1, y0, y1
 }
 
-// Lines draws series as lines with points. What has no number (NaN) is left out; without
-// any it is "".
+// Lines draws series as lines with points, omitting NaN values. It returns "" if there
+// is nothing to draw.
 func Lines(series []Series, a Axes, label string) string {
 	x0, x1, y0, y1 := a.span(series)
 	if x1 < x0 {
@@ -111,7 +110,7 @@ func Lines(series []Series, a Axes, label string) string {
 	at := make([]float64, len(series))
 	for i, s := range series {
 		aside := 0.0
-		if n := float64(len(series)); s.Spans != nil { // so that none hides another's interval
+		if n := float64(len(series)); s.Spans != nil { // offset, so that no series hides another's interval
 			aside = (float64(i) - (n-1)/2) * min(4, 12/n)
 		}
 		at[i] = f.line(s, a, aside)
@@ -120,12 +119,12 @@ func Lines(series []Series, a Axes, label string) string {
 	return f.c.SVG(label)
 }
 
-// line draws one series and returns the height at which it ends.
+// line draws a series and returns the vertical position of its end.
 func (f plot) line(s Series, a Axes, aside float64) (end float64) {
 	end = f.bottom
 	class := fmt.Sprintf("c%d", s.Class%8)
 	var line [][2]float64
-	var seen []int // the points of line
+	var seen []int // indexes of the points in line
 	for i, p := range s.Points {
 		if a.shown(p) {
 			line, seen = append(line, [2]float64{f.x.At(p[0]) + aside, f.y.At(p[1])}), append(seen, i)
@@ -157,7 +156,7 @@ func (f plot) line(s Series, a Axes, aside float64) (end float64) {
 	return end
 }
 
-// law draws a function across the chart, dashed.
+// law draws a function across the chart as a dashed line.
 func (f plot) law(class string, law func(float64) float64) {
 	const step = 8 // pixels
 	value := func(px float64) float64 {
@@ -175,7 +174,7 @@ func (f plot) law(class string, law func(float64) float64) {
 	}
 }
 
-// plot is a chart's axes, and where what stands.
+// plot is a canvas with its axes and layout.
 type plot struct {
 	c      *Canvas
 	x, y   Scale
@@ -183,7 +182,7 @@ type plot struct {
 	right  float64
 }
 
-// newPlot draws axes over from and to of either.
+// newPlot draws the axes for the given ranges.
 func newPlot(series []Series, a Axes, span [4]float64) plot {
 	left, right, top := 18.0, 14.0, 22.0
 	f := plot{bottom: top + cmp.Or(a.Height, 178)}
@@ -223,7 +222,7 @@ func newPlot(series []Series, a Axes, span [4]float64) plot {
 	return f
 }
 
-// fitting are the places whose labels do not touch each other; both ends always are.
+// fitting returns the ticks whose labels do not overlap; the last one always, and the first if both fit.
 func (f plot) fitting(places []float64, words func(float64) string) (out []float64) {
 	half := func(v float64) float64 { return TextWidth(words(v))/2 + 2 }
 	end := math.Inf(-1)
@@ -236,7 +235,7 @@ func (f plot) fitting(places []float64, words func(float64) string) (out []float
 	return out
 }
 
-// named are the series that have a name, and the level, as one more.
+// named returns the series that have a name, and one more for a named level.
 func (a Axes) named(series []Series) []Series {
 	out := slices.DeleteFunc(slices.Clone(series), func(s Series) bool { return s.Name == "" })
 	if a.Level != nil && a.LevelName != "" {
@@ -245,7 +244,7 @@ func (a Axes) named(series []Series) []Series {
 	return out
 }
 
-// names labels series where they end.
+// names draws the names of series next to their ends.
 func (f plot) names(series []Series, a Axes, at []float64) {
 	named := a.named(series)
 	var ends []float64

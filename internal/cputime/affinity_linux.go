@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Allowed lists the CPUs that the calling thread may run on, ascending.
+// Allowed lists the CPUs that the calling thread may run on, in ascending order.
 func Allowed() (cpus []int, err error) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
@@ -23,15 +23,15 @@ func Allowed() (cpus []int, err error) {
 	return cpus, nil
 }
 
-// Pin keeps a thread on a CPU; 0 is the calling thread.
+// Pin pins a thread to a CPU; thread 0 is the calling thread.
 func Pin(tid, cpu int) error {
 	var set unix.CPUSet
 	set.Set(cpu)
 	return unix.SchedSetaffinity(tid, &set)
 }
 
-// SessionNice is the priority among sessions that a process's has, where the kernel
-// shares time by sessions (sched(7), autogroup): "/autogroup-4711 nice 0".
+// SessionNice returns the nice value of a process's session where the kernel
+// schedules by session (sched(7), autogroup): "/autogroup-4711 nice 0".
 func SessionNice(pid string) (nice int, ok bool) {
 	text, err := os.ReadFile("/proc/" + pid + "/autogroup")
 	if err != nil {

@@ -1,13 +1,13 @@
-// Package cputime reads where the time of this machine's CPUs goes: what the
-// hypervisor takes (steal), how long threads wait for their CPU, and what the
-// kernel's own threads do (proc(5), Documentation/scheduler/sched-stats.rst).
+// Package cputime reads how the CPUs of this machine spend their time: what
+// the hypervisor takes (steal), how long threads wait for a CPU, and what
+// kernel threads use (proc(5), Documentation/scheduler/sched-stats.rst).
 package cputime
 
 import "time"
 
-// Sched is what the scheduler knows of a thread since it began.
+// Sched holds the scheduler's counters of a thread since its start.
 type Sched struct {
 	Ran    time.Duration // on a CPU
-	Waited time.Duration // ready to run while others ran
-	Slices uint64        // how often it was given a CPU
+	Waited time.Duration // runnable, waiting for a CPU
+	Slices uint64        // times it was scheduled onto a CPU
 }

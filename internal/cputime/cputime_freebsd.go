@@ -9,16 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// NetISR is how the names of netisr(9)'s threads begin.
+// NetISR is the prefix of the names of netisr(9) threads.
 const NetISR = "swi1: netisr"
 
-// clockThread counts the calling thread's CPU time (clock_gettime(2)).
+// clockThread is the CPU-time clock of the calling thread (clock_gettime(2)).
 const clockThread = unix.CLOCK_THREAD_CPUTIME_ID
 
-// Stolen is what a hypervisor took from a CPU: FreeBSD does not count it.
+// Stolen returns 0: FreeBSD does not count the time that a hypervisor takes.
 func Stolen(int) (time.Duration, error) { return 0, nil }
 
-// Self is the calling thread's Sched; how long it waited is not counted.
+// Self returns the Sched of the calling thread, without its waiting time.
 func Self() Sched {
 	var ts unix.Timespec
 	if unix.ClockGettime(clockThread, &ts) != nil {
@@ -27,11 +27,11 @@ func Self() Sched {
 	return Sched{Ran: time.Duration(ts.Nano())}
 }
 
-// kernelPID is the process whose threads serve the kernel's task queues.
+// kernelPID is the process of the threads that run the kernel's task queues.
 const kernelPID = 0
 
-// interrupts is the process whose threads serve interrupts, hardware's and
-// software's.
+// interrupts returns the process of the hardware and software interrupt
+// threads.
 var interrupts = sync.OnceValue(func() int {
 	b, err := unix.SysctlRaw("kern.proc.proc")
 	if pid, ok := pidOf("intr", b); err == nil && ok {
@@ -40,8 +40,8 @@ var interrupts = sync.OnceValue(func() int {
 	return kernelPID
 })
 
-// Threads lists the kernel's threads whose name begins with one of these. A
-// jailed process sees none.
+// Threads lists the kernel threads whose name begins with one of the
+// prefixes. A jailed process sees none.
 func Threads(prefixes ...string) ([]KernelThread, error) {
 	var found []KernelThread
 	pids := []int{kernelPID}
@@ -62,7 +62,7 @@ func Threads(prefixes ...string) ([]KernelThread, error) {
 	return found, nil
 }
 
-// Thread is the Sched of a kernel thread; zero if it is gone.
+// Thread returns the Sched of a kernel thread, or zero if it has ended.
 func Thread(tid int) Sched {
 	all, _ := Threads("")
 	for _, t := range all {
@@ -73,7 +73,7 @@ func Thread(tid int) Sched {
 	return Sched{}
 }
 
-// KernelThreads lists the kernel's threads whose name begins so, by their id.
+// KernelThreads returns the names, by thread ID, of the kernel threads whose name has this prefix.
 func KernelThreads(prefix string) map[int]string {
 	found := map[int]string{}
 	all, _ := Threads(prefix)
@@ -83,13 +83,13 @@ func KernelThreads(prefix string) map[int]string {
 	return found
 }
 
-// settle is how often a thread is looked at until it sleeps, at a hundredth of
-// a millisecond each.
+// settle is how many times Spent looks, 10 µs apart, whether the threads
+// sleep.
 const settle = 500
 
-// Spent is the CPU time of the kernel's threads whose name begins with one of
-// these, once all of them sleep: the time of a thread that runs is counted when
-// it stops.
+// Spent returns the CPU time of the kernel threads whose name begins with one
+// of the prefixes. It waits until all of them sleep, because the time of a
+// running thread is only counted when it stops.
 func Spent(prefixes ...string) (time.Duration, error) {
 	for tries := 0; ; tries++ {
 		all, err := Threads(prefixes...)

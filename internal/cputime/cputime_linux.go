@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// userHZ is the unit of /proc/stat on every architecture Linux still has.
+// userHZ is the unit of /proc/stat on every architecture that Linux supports.
 const userHZ = 100
 
-// Times are where a CPU's time since boot went, as /proc/stat has it. Idle, waits for
-// input and output included, is by the kernel's clock where it stops the tick of idle
-// CPUs; System, of system calls, faults and threads outside of interrupts and softirqs,
-// is by ticks.
+// Times are the uses of a CPU's time since boot, from /proc/stat. Idle includes I/O
+// wait, and is exact where the kernel stops the tick of idle CPUs; System is the time
+// of system calls, faults and threads, without interrupts and softirqs, and is sampled
+// by ticks.
 type Times struct{ System, Idle, Stolen time.Duration }
 
-// TimesOf reads the times of a CPU, to 10 ms; −1 is all CPUs together.
+// TimesOf reads the times of a CPU, to 10 ms; −1 means the sum of all CPUs.
 func TimesOf(cpu int) (Times, error) {
 	data, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -28,13 +28,13 @@ func TimesOf(cpu int) (Times, error) {
 	return parseStat(data, cpu)
 }
 
-// Stolen is what the hypervisor took from a CPU since boot.
+// Stolen returns the time that the hypervisor took from a CPU since boot.
 func Stolen(cpu int) (time.Duration, error) {
 	t, err := TimesOf(cpu)
 	return t.Stolen, err
 }
 
-// parseStat reads a line: cpu user nice system idle iowait irq softirq steal …
+// parseStat parses a line of /proc/stat: cpu user nice system idle iowait irq softirq steal …
 func parseStat(stat []byte, cpu int) (Times, error) {
 	want := "cpu"
 	if cpu >= 0 {
@@ -58,11 +58,11 @@ func parseStat(stat []byte, cpu int) (Times, error) {
 	return Times{}, fmt.Errorf("/proc/stat has no line %s", want)
 }
 
-// Self is the calling thread's Sched. Without CONFIG_SCHED_INFO it is zero.
+// Self returns the Sched of the calling thread, or zero without CONFIG_SCHED_INFO.
 func Self() Sched { return readSched("/proc/thread-self/schedstat") }
 
-// Thread is the Sched of a thread of this machine, kernel threads included;
-// zero if it is gone.
+// Thread returns the Sched of any thread of this machine, including kernel
+// threads, or zero if it has ended.
 func Thread(pid int) Sched { return readSched(fmt.Sprintf("/proc/%d/schedstat", pid)) }
 
 func readSched(path string) Sched {
@@ -79,9 +79,9 @@ func readSched(path string) Sched {
 	return s
 }
 
-// KernelThreads lists this machine's threads whose name begins so, by their
-// pid: "ksoftirqd/" handles what packets softirqs could not at once,
-// "napi/DEVICE-" is a threaded NAPI of a device, whatever namespace it is in.
+// KernelThreads returns the names, by PID, of the kernel threads whose name has
+// this prefix: "ksoftirqd/" handles softirqs that could not finish at once,
+// "napi/DEVICE-" is a threaded NAPI of a device in any network namespace.
 func KernelThreads(prefix string) map[int]string {
 	found := map[int]string{}
 	for _, pid := range kernelPids() {
@@ -96,8 +96,8 @@ func KernelThreads(prefix string) map[int]string {
 	return found
 }
 
-// kernelPids are the children of kthreadd, or where it does not tell them
-// (CONFIG_PROC_CHILDREN), all processes: a busy server has thousands.
+// kernelPids lists the children of kthreadd, or all processes if the kernel
+// lacks CONFIG_PROC_CHILDREN: a busy server has thousands.
 func kernelPids() []string {
 	if comm, err := os.ReadFile("/proc/2/comm"); err == nil && string(comm) == "kthreadd\n" {
 		if children, err := os.ReadFile("/proc/2/task/2/children"); err == nil {
@@ -111,7 +111,7 @@ func kernelPids() []string {
 	return names
 }
 
-// Softirqd is the pid of a CPU's ksoftirqd, or 0.
+// Softirqd returns the PID of a CPU's ksoftirqd, or 0.
 func Softirqd(cpu int) int {
 	want := fmt.Sprintf("ksoftirqd/%d", cpu)
 	for pid, name := range KernelThreads(want) {

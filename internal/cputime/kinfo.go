@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// The fields of FreeBSD's struct kinfo_proc (sys/user.h) that are read, on its
-// 64-bit machines. The structure has kept its size since FreeBSD 5.
+// Offsets of the fields used from FreeBSD's struct kinfo_proc (sys/user.h) on
+// 64-bit machines. Its size has not changed since FreeBSD 5.
 const (
 	kinfoSize    = 1088
 	kinfoRuntime = 328 // µs
@@ -25,22 +25,22 @@ const (
 	kinfoTID     = 600
 )
 
-// The states of sys/proc.h in which a thread waits for work: SSLEEP, and SWAIT
-// of interrupt threads.
+// Thread states in sys/proc.h of threads that wait for work: SSLEEP, and SWAIT
+// for interrupt threads.
 const (
 	sleeping = 3
 	awaiting = 6
 )
 
-// KernelThread is what FreeBSD's kernel reports about one of its threads.
+// KernelThread is the state of a FreeBSD kernel thread.
 type KernelThread struct {
 	TID    int
 	Name   string
-	Ran    time.Duration // to the microsecond, until it last left its CPU
+	Ran    time.Duration // up to when it last left the CPU, in µs resolution
 	Asleep bool
 }
 
-// parseThreads reads what kern.proc.pid_td answers.
+// parseThreads parses the result of kern.proc.pid_td.
 func parseThreads(b []byte) (all []KernelThread) {
 	for ; len(b) >= kinfoSize; b = b[kinfoSize:] {
 		if int(binary.LittleEndian.Uint32(b)) != kinfoSize {
@@ -56,12 +56,12 @@ func parseThreads(b []byte) (all []KernelThread) {
 	return all
 }
 
-// named reports whether a thread's name begins so.
+// named reports whether the name of the thread has this prefix.
 func (t KernelThread) named(prefix string) bool { return strings.HasPrefix(t.Name, prefix) }
 
-// timeOf adds up what threads have run, and reports whether all of them wait.
-// Each prefix must be that of one: without one of the kinds the sum would stand
-// still for ever.
+// timeOf sums the run time of threads, and reports whether all of them sleep.
+// It returns an error if no thread has one of the prefixes, because the sum
+// would then never change.
 func timeOf(all []KernelThread, prefixes []string) (ran time.Duration, asleep bool, err error) {
 	asleep = true
 	for _, p := range prefixes {
@@ -75,7 +75,7 @@ func timeOf(all []KernelThread, prefixes []string) (ran time.Duration, asleep bo
 	return ran, asleep, nil
 }
 
-// pidOf finds a process by its name in what kern.proc.proc answers.
+// pidOf finds the PID of a process by name in the result of kern.proc.proc.
 func pidOf(name string, b []byte) (pid int, ok bool) {
 	for ; len(b) >= kinfoSize; b = b[kinfoSize:] {
 		if cString(b[kinfoComm:kinfoComm+kinfoCommLen]) == name {

@@ -8,11 +8,11 @@ import (
 	"linerate/internal/list"
 )
 
-// Counters are what a DUT counts, by name: those of Sources, and others.
+// Counters holds counters of a DUT by name: those that places.txt lists, and others.
 type Counters map[string]uint64
 
-// Since is what was counted between an earlier reading and this one, without
-// what did not move. A counter that went backwards was reset, and says nothing.
+// Since returns the increase since an earlier reading, without unchanged
+// counters. A counter that decreased was reset and is left out.
 func (c Counters) Since(before Counters) Counters {
 	out := Counters{}
 	for name, v := range c {
@@ -23,7 +23,7 @@ func (c Counters) Since(before Counters) Counters {
 	return out
 }
 
-// Plus adds the counters of another stretch of time.
+// Plus returns the sum of two sets of counters.
 func (c Counters) Plus(o Counters) Counters {
 	out := maps.Clone(c)
 	if out == nil {
@@ -35,27 +35,27 @@ func (c Counters) Plus(o Counters) Counters {
 	return out
 }
 
-// Gauges that are read along with the counters: how many states connection tracking holds,
-// and what memory the kernel's objects take. Since returns their growth.
+// Gauges that are read with the counters: the number of connection-tracking states, and
+// the memory of kernel objects. Since returns their growth.
 const (
 	States           = "conntrack.states"
 	SlabBytes        = "slab.bytes"
 	StateObjectBytes = "slab.conntrack_bytes"
 )
 
-// source is a counter of dead frames.
+// source is a counter of dropped frames.
 type source struct {
-	counter string // a star stands for what is between the fixed parts
+	counter string // a star stands for any text
 	place   Place
 	meaning string
-	// less is a counter of frames that this one counts too, and that another
-	// place has.
+	// less is a counter of frames that this one includes, and that belongs to
+	// another place.
 	less string
-	// machine: it is not the DUT's own, but the whole machine's.
+	// machine: the counter covers the whole machine, not only the DUT.
 	machine bool
 }
 
-// sources are the counters by which frames are found, in the order of their places.
+// sources are the counters used to find frames, in the order of their places.
 var sources = list.Map(list.Table(placesText, "counter"), func(row []string) source {
 	s := source{counter: row[0], place: Place(row[1]), meaning: row[2]}
 	if len(row) > 3 {
@@ -65,8 +65,8 @@ var sources = list.Map(list.Table(placesText, "counter"), func(row []string) sou
 	return s
 })
 
-// Attribute says where offered frames ended, by what the receiver has, what it
-// lost itself, and what was counted on the way meanwhile.
+// Attribute says where the offered frames ended, given the frames that the
+// receiver got, those it lost itself, and the counters' increase during the run.
 func Attribute(offered, delivered, lostInReceiver uint64, counted Counters) Account {
 	causes := map[Place][]Cause{}
 	for _, s := range sources {
@@ -102,13 +102,13 @@ func Attribute(offered, delivered, lostInReceiver uint64, counted Counters) Acco
 	return a
 }
 
-// strange is by which part of what is missing a counter of the whole machine may
-// exceed it: the packets of those who ask the DUT meanwhile are in it.
+// strange limits how far a counter of the whole machine may exceed the missing frames:
+// by one in this many. It also counts packets of the DUT's management traffic.
 const strange = 10
 
-// share is how many of the missing frames a counter of the whole machine explains: no more
-// than are missing. A counter of many more has counted other programs' packets, and may
-// hold none of the missing ones.
+// share returns how many of the missing frames a counter of the whole machine explains, at
+// most all. A counter far above that has counted packets of other programs, and may
+// include none of the missing frames.
 func share(counted, missing uint64) uint64 {
 	if counted > missing+missing/strange {
 		return 0
@@ -116,7 +116,7 @@ func share(counted, missing uint64) uint64 {
 	return min(counted, missing)
 }
 
-// own is how many lost frames the DUT's own counters show.
+// own returns the number of lost frames in the DUT's own counters.
 func own(causes map[Place][]Cause) (n uint64) {
 	for _, of := range causes {
 		for _, c := range of {
@@ -128,7 +128,7 @@ func own(causes map[Place][]Cause) (n uint64) {
 	return n
 }
 
-// found lists the causes of a source among what was counted.
+// found lists the causes that a source's counters show.
 func (s source) found(counted Counters) (out []Cause) {
 	before, after, star := strings.Cut(s.counter, "*")
 	if !star {

@@ -18,20 +18,20 @@ import (
 	"linerate/internal/show"
 )
 
-// hertz is how often a CPU is sampled: often enough that a second tells a
-// point from two, and off the round numbers of the kernel's timers.
+// hertz is the sampling rate: high enough to resolve small shares within a
+// second, and not in step with the kernel's timers.
 const hertz = 3989
 
-// ringPages are the pages of a CPU's ring of records, a power of two.
+// ringPages is the size of each CPU's record ring in pages, a power of two.
 const ringPages = 256
 
-// packets are functions below which the kernel, or the generator within it,
-// works for packets: a stack with none of them is another program's.
+// packets are functions at the base of packet processing by the kernel or the
+// generator in it. A stack with none of them belongs to another program.
 var packets = []string{"net_rx_action", "napi_threaded_poll", "bpf_prog_test_run_xdp", "packet_sendmsg"}
 
-// Profile samples CPUs until it is ended: on CPU cycles where there is such a counter,
-// else on the CPU's clock, which cannot see functions that run with interrupts off.
-// Only the time that packets took is kept, where there is any: not what the CPUs did
+// Profile samples CPUs until end is called: by a counter of CPU cycles if there is
+// one, else by the CPU clock, which cannot see code that runs with interrupts off. If
+// any samples are of packet processing, only those are kept, and not what the CPUs did
 // for other programs.
 func Profile(ctx context.Context, cpus []int) (end func() (*profile.Profile, error), err error) {
 	r, err := record(cpus)
@@ -66,7 +66,7 @@ func ofPackets(p *profile.Profile) *profile.Profile {
 	return own
 }
 
-// record begins to sample CPUs; none: all that are online.
+// record starts sampling CPUs; an empty list means all online CPUs.
 func record(cpus []int) (r *recording, err error) {
 	file, err := os.Open("/proc/kallsyms")
 	if err != nil {
@@ -90,7 +90,7 @@ func record(cpus []int) (r *recording, err error) {
 	return r, nil
 }
 
-// profile is what was sampled.
+// profile returns the profile of the samples taken.
 func (r *recording) profile() (*profile.Profile, error) {
 	p := r.b.Profile()
 	if r.lost > 0 {
@@ -133,7 +133,7 @@ func (r *recording) follow(ctx context.Context) error {
 	return nil
 }
 
-// open begins sampling on every CPU, by cycles if all have them.
+// open starts sampling on each CPU, by cycles if every CPU can.
 func open(cpus []int) (rings []*ring, event, unit string, err error) {
 	for _, e := range []struct {
 		event, unit string
@@ -164,7 +164,7 @@ func open(cpus []int) (rings []*ring, event, unit string, err error) {
 	return nil, "", "", err
 }
 
-// ring is a CPU's event and the memory that the kernel writes samples to.
+// ring is a CPU's event and the memory to which the kernel writes samples.
 type ring struct {
 	fd   int
 	mem  []byte
@@ -201,7 +201,7 @@ func (r *ring) close() {
 	unix.Close(r.fd)
 }
 
-// drain hands over what the kernel has written since.
+// drain passes on the records written since the last call.
 func (r *ring) drain(take func(kind uint32, body []byte) error) error {
 	head, tail := atomic.LoadUint64(&r.meta.Data_head), r.meta.Data_tail
 	size := uint64(len(r.data))
@@ -221,7 +221,7 @@ func (r *ring) drain(take func(kind uint32, body []byte) error) error {
 	return nil
 }
 
-// copyOut copies n bytes that may run over the ring's end.
+// copyOut copies n bytes, which may wrap around the end of the ring.
 func (r *ring) copyOut(at, n uint64) []byte {
 	size := uint64(len(r.data))
 	r.rec = r.rec[:0]
@@ -231,7 +231,7 @@ func (r *ring) copyOut(at, n uint64) []byte {
 	return append(r.rec, r.data[:n-first]...)
 }
 
-// online are the CPUs that run, by the kernel's own list; a missing list is the error.
+// online returns the kernel's list of online CPUs, or an error if it cannot be read.
 func online() ([]int, error) {
 	text, err := os.ReadFile("/sys/devices/system/cpu/online")
 	if err != nil {
@@ -240,7 +240,7 @@ func online() ([]int, error) {
 	return linux.ParseList(string(text)), nil
 }
 
-// tasks names threads, each asked for once: they end.
+// tasks returns a function that names threads. It caches names because threads end.
 func tasks() func(tid uint32) string {
 	known := map[uint32]string{0: "idle"}
 	return func(tid uint32) string {

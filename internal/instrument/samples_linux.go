@@ -7,23 +7,23 @@ import (
 	"linerate/internal/profile"
 )
 
-// Types of perf's records, and the marks within call chains.
+// Types of perf records, and markers in call chains.
 const (
 	recordLost   = 2
 	recordSample = 9
-	contextMark  = ^uint64(4094) // PERF_CONTEXT_MAX: from here on marks, not addresses
+	contextMark  = ^uint64(4094) // PERF_CONTEXT_MAX: values from here on are markers, not addresses
 	contextUser  = ^uint64(511)  // PERF_CONTEXT_USER
 )
 
-// sample is one record of pid, tid, period and call chain.
+// sample is a record of PID, TID, period and call chain.
 type sample struct {
 	tid    uint32
 	period uint64
-	chain  []uint64 // innermost first, marks among them
+	chain  []uint64 // innermost first, with markers
 }
 
-// parseSample reads the body of a record; the kernel wrote it, but it is
-// bounded all the same.
+// parseSample parses the body of a record. It checks bounds even though the
+// kernel wrote it.
 func parseSample(b []byte) (s sample, ok bool) {
 	if len(b) < 24 {
 		return s, false
@@ -52,7 +52,7 @@ type recording struct {
 	rings []*ring
 }
 
-// record takes one record of a ring.
+// record handles one record of a ring.
 func (r *recording) record(kind uint32, body []byte) error {
 	switch kind {
 	case recordLost:
@@ -67,7 +67,7 @@ func (r *recording) record(kind uint32, body []byte) error {
 	return nil
 }
 
-// frames are the sample's kernel functions under the task's name.
+// frames returns the sample's kernel functions, below the name of its task.
 func (r *recording) frames(s sample) []profile.Frame {
 	var frames []profile.Frame
 	user := false

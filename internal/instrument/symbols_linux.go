@@ -14,7 +14,7 @@ import (
 	"linerate/internal/profile"
 )
 
-// symbols are the kernel's functions by their addresses.
+// symbols is the list of kernel functions, sorted by address.
 type symbols []symbol
 
 type symbol struct {
@@ -22,11 +22,11 @@ type symbol struct {
 	frame   profile.Frame
 }
 
-// mostSymbols bounds what is read of kallsyms; kernels have 200,000 or so.
+// mostSymbols limits what is read of kallsyms; kernels have about 200,000 symbols.
 const mostSymbols = 4 << 20
 
-// readSymbols reads /proc/kallsyms: an address, a type, a name and perhaps
-// [module]. Data symbols are left out.
+// readSymbols parses /proc/kallsyms: address, type, name and optional
+// [module]. It skips data symbols.
 func readSymbols(r io.Reader) (symbols, error) {
 	var all symbols
 	hidden := true
@@ -57,7 +57,7 @@ func readSymbols(r io.Reader) (symbols, error) {
 	return all, nil
 }
 
-// at names the function that an address is in.
+// at returns the function that contains an address.
 func (s symbols) at(address uint64) profile.Frame {
 	i, exact := slices.BinarySearchFunc(s, address, func(x symbol, a uint64) int { return cmp.Compare(x.address, a) })
 	if !exact {
@@ -69,5 +69,5 @@ func (s symbols) at(address uint64) profile.Frame {
 	return s[i].frame
 }
 
-// largestFunction: an address further behind a symbol is not in it.
+// largestFunction is the largest offset of an address from the symbol that contains it.
 const largestFunction = 1 << 20

@@ -19,9 +19,9 @@ import (
 	"linerate/internal/hint"
 )
 
-// WatchSysctls gives each write to a sysctl by the processes of a cgroup, as it happens, until
-// the context ends; ready is called once it watches. The program is held by a link, so it ends
-// with this process, however that ends.
+// WatchSysctls calls each for every write to a sysctl by a process in a cgroup until the
+// context ends, and ready once it is watching. A link holds the BPF program, so the kernel
+// removes it when this process ends.
 func WatchSysctls(ctx context.Context, cgroup string, ready func(), each func(*Write) error) error {
 	var objs sysctlsObjects
 	if err := loadSysctlsObjects(&objs, nil); err != nil {
@@ -94,7 +94,7 @@ func writeOf(raw *sysctlsWrite, here uint32) *Write {
 	return w
 }
 
-// text is a string that ends with a NUL, or with the array, without blanks around it.
+// text converts a C string, which may fill the array without a NUL, and trims spaces.
 func text(b []int8) string {
 	var s strings.Builder
 	for _, c := range b {

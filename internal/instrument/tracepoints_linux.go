@@ -15,19 +15,19 @@ import (
 	"linerate/internal/hint"
 )
 
-// tracepoints sums the time between the kernel's own marks of where an interrupt handler
-// and a softirq begin and end; the rest of its work is /proc/stat's. System calls have such
-// marks too, which made each take 185 ns longer where it was measured: too much to ask of a
-// host in production. The programs end with the process: nothing of them is pinned.
+// tracepoints sums the time between the kernel's tracepoints at entry and exit of interrupt
+// handlers and softirqs; the rest of the kernel's time is from /proc/stat. Tracepoints for
+// system calls made each call 185 ns slower in a measurement, too much for a production
+// host. The programs are not pinned, so they end with the process.
 type tracepoints struct {
 	objs  kerntimeObjects
 	links []link.Link
 }
 
-// realtime is there on kernels whose softirqs are threads that others may interrupt.
+// realtime exists on PREEMPT_RT kernels, whose softirqs run in preemptible threads.
 const realtime = "/sys/kernel/realtime"
 
-// OpenKernelClock begins to measure by tracepoints; an error says why this machine cannot.
+// OpenKernelClock starts measuring by tracepoints, or returns why this machine cannot.
 func OpenKernelClock() (KernelClock, error) {
 	if _, err := os.Stat(realtime); !errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.New("softirqs of a PREEMPT_RT kernel can be preempted, so that their marks tell no CPU time")
@@ -54,17 +54,17 @@ func tracepointRefused(what string, err error) error {
 	return hint.With(err, "they need Linux 5.5 or later with BTF and BPF tracepoints (CONFIG_DEBUG_INFO_BTF, CONFIG_BPF_EVENTS)")
 }
 
-// Name is as records have it.
+// Name returns the name of the method in records.
 func (t *tracepoints) Name() string { return ByTracepoints }
 
-// How says what is counted, and how exact that is.
+// How describes what is counted, and how exactly.
 func (t *tracepoints) How() (kernel, interrupts string) {
 	const exact, also = "interrupt handlers and softirqs by the kernel's tracepoints, in nanoseconds",
 		"; what a hypervisor takes meanwhile is in it, and so is the counting itself, some 0.1 µs an interrupt and a softirq, in every window alike"
 	return exact + ", and what it does for programs and in threads by the ticks of /proc/stat" + also, exact + also
 }
 
-// exact is the time in handlers and softirqs so far, of all CPUs that there can be.
+// exact returns the time in handlers and softirqs so far, on all possible CPUs.
 func (t *tracepoints) exact() (sum time.Duration, err error) {
 	var values []kerntimeSpent
 	if err := t.objs.Cpus.Lookup(uint32(0), &values); err != nil {
@@ -76,7 +76,7 @@ func (t *tracepoints) exact() (sum time.Duration, err error) {
 	return sum, nil
 }
 
-// Read is the kernel's time so far, of all CPUs.
+// Read returns the kernel's time so far, on all CPUs.
 func (t *tracepoints) Read() (KernelTime, error) {
 	exact, err := t.exact()
 	if err != nil {
@@ -86,7 +86,7 @@ func (t *tracepoints) Read() (KernelTime, error) {
 	return KernelTime{All: exact + s.System, Ticked: s.System, Interrupts: exact}, err
 }
 
-// Close takes the programs off the tracepoints.
+// Close detaches the programs from the tracepoints.
 func (t *tracepoints) Close() (err error) {
 	for _, l := range t.links {
 		err = errors.Join(err, l.Close())

@@ -4,7 +4,7 @@ package instrument
 
 import "errors"
 
-// OpenKernelClock has no better way than ticks on FreeBSD.
+// OpenKernelClock returns an error: FreeBSD offers nothing better than ticks without dtrace.
 func OpenKernelClock() (KernelClock, error) {
 	return nil, errors.New("dtrace(4) would have to be loaded")
 }

@@ -9,36 +9,36 @@ import (
 	"time"
 )
 
-// Write is a write to a sysctl, as the kernel was about to do it.
+// Write is a write to a sysctl, reported just before the kernel carries it out.
 type Write struct {
 	At   time.Time `json:"at"`
 	Name string    `json:"name"`
 	Old  string    `json:"old"`
 	New  string    `json:"new"`
-	// Chain is the process that writes, then those that started it.
+	// Chain is the process that writes, followed by its ancestors.
 	Chain []Process `json:"chain"`
-	// Exe is its program's file; "" where it ended before that was read.
+	// Exe is the path of its executable; "" if the process ended before it was read.
 	Exe string `json:"exe,omitempty"`
-	// Unit is the unit of systemd, or the last name of the cgroup, that the process is in;
-	// Container the id of the container that it is of.
+	// Unit is the process's systemd unit, or the last component of its cgroup; Container
+	// is the ID of its container.
 	Unit      string `json:"unit,omitempty"`
 	Container string `json:"container,omitempty"`
-	// Groups are the cgroups that the process is in, the innermost first.
+	// Groups are the cgroups of the process, innermost first.
 	Groups []string `json:"cgroups,omitempty"`
-	// Elsewhere: the process is in another network namespace than this one, so a sysctl
-	// of net is that namespace's.
+	// Elsewhere says that the process is in another network namespace than linerate, so
+	// net sysctls are that namespace's.
 	Elsewhere bool `json:"other_network_namespace,omitempty"`
-	// Lost is how many writes so far could not be reported.
+	// Lost is the number of writes so far that could not be reported.
 	Lost int `json:"lost,omitempty"`
 }
 
-// Process is a process by its id and the kernel's name for it.
+// Process is a process ID and the kernel's name for the process.
 type Process struct {
 	PID  int    `json:"pid"`
 	Name string `json:"name"`
 }
 
-// Programs are the names of the chain's processes.
+// Programs returns the names of the processes in the chain.
 func (w *Write) Programs() (names []string) {
 	for _, p := range w.Chain {
 		names = append(names, p.Name)
@@ -46,7 +46,7 @@ func (w *Write) Programs() (names []string) {
 	return names
 }
 
-// String is the write as a line for people.
+// String describes the write in one line.
 func (w *Write) String() string {
 	var by []string
 	for i, p := range w.Chain {
@@ -74,7 +74,7 @@ var (
 	ofContainer = regexp.MustCompile(`(?:^|[-:])([0-9a-f]{64})(?:\.scope)?$`)
 )
 
-// place reads the names of the cgroups.
+// place derives Unit and Container from the names of the cgroups.
 func (w *Write) place() {
 	for _, g := range w.Groups {
 		if m := ofContainer.FindStringSubmatch(g); m != nil && w.Container == "" {

@@ -1,20 +1,20 @@
-// Package responsive asks whether a DUT stays usable while it is overloaded (RFC
-// 2544 §11): it sends ICMP echo requests and opens TCP connections to the DUT
-// over the same wire as the load, and times what comes back. Behind the TCP
-// port a program on the DUT's CPU greets every connection, so that its answer
-// shows whether programs still run there.
+// Package responsive tests whether a DUT stays responsive while it is overloaded
+// (RFC 2544 §11). It sends ICMP echo requests and opens TCP connections to the
+// DUT over the links that carry the load, and times the answers. On the TCP
+// port, a program on the DUT's CPU sends a greeting, which shows that programs
+// still run there.
 package responsive
 
 import "time"
 
 const (
-	// every is the time between two probes of each kind.
+	// every is the interval between two probes of each kind.
 	every = 5 * time.Millisecond
-	// greeterPort is where the greeter listens.
+	// greeterPort is the TCP port of the greeter.
 	greeterPort = 2222
-	// most probes are kept track of; a run sends far fewer.
+	// most is the limit on probes kept track of; a run sends far fewer.
 	most = 1 << 15
 )
 
-// greeting is what the program on the DUT says.
+// greeting is the text that the program on the DUT sends.
 const greeting = "linerate\n"

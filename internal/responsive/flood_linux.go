@@ -18,11 +18,11 @@ import (
 	"linerate/internal/study"
 )
 
-// strangers are the source addresses of a flood's segments: a block for documentation (RFC
+// strangers are the source addresses of the flood's segments: a documentation prefix (RFC
 // 5737), which no host uses.
 var strangers = netip.MustParsePrefix("203.0.113.0/24")
 
-// Flood opens connections to the DUT's service and never goes on with one.
+// Flood sends SYN segments to the DUT's service and never completes a connection.
 type Flood struct {
 	in   port.Place
 	sock int
@@ -30,8 +30,8 @@ type Flood struct {
 	frame
 }
 
-// Flood prepares to flood the DUT at the far end of from, by a thread on cpu. The
-// DUT learns that the strangers are behind the generator, so that it can answer.
+// Flood prepares to flood the DUT at the far end of from, with a thread on cpu.
+// It adds a route for the sources to the DUT, so that the DUT can answer.
 func (Local) Flood(from, dut port.Port, cpu int) (study.Flooder, error) {
 	f := &Flood{in: from.In, sock: -1, cpu: cpu, frame: synFrame(way{from: from, to: dut, source: strangers.Addr()})}
 	back := func() error {
@@ -48,7 +48,7 @@ func (Local) Flood(from, dut port.Port, cpu int) (study.Flooder, error) {
 
 func (f *Flood) open(device string) error {
 	var err error
-	// Protocol 0: it only sends.
+	// Protocol 0: the socket only sends.
 	if f.sock, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0); err != nil {
 		return err
 	}
@@ -56,15 +56,15 @@ func (f *Flood) open(device string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(knob.SetOffload(device, "tso", false), // as openSocket
+	return errors.Join(knob.SetOffload(device, "tso", false), // as in openSocket
 		unix.SetsockoptInt(f.sock, unix.SOL_PACKET, unix.PACKET_QDISC_BYPASS, 1),
 		unix.Bind(f.sock, &unix.SockaddrLinklayer{Ifindex: index}))
 }
 
-// rest is for how long a flood that is ahead of its rate sleeps.
+// rest is how long a flood that is ahead of its rate sleeps.
 const rest = 50 * time.Microsecond
 
-// Run floods until the offer's time is over.
+// Run floods for the duration of the offer.
 func (f *Flood) Run(ctx context.Context, o load.Offer) (load.Sent, error) {
 	sent := load.Sent{Engine: "af_packet", TargetPPS: float64(o.Rate.PPS)}
 	err := f.in(func() error {
@@ -87,7 +87,7 @@ func (f *Flood) send(ctx context.Context, limit time.Duration, sent *load.Sent) 
 			time.Sleep(rest)
 			continue
 		}
-		// A ring that has no room is the DUT's.
+		// A full ring counts as sent: the DUT is to blame for it.
 		_, err := unix.Write(f.sock, f.next(rng.Uint64()))
 		if err != nil && !errors.Is(err, unix.ENOBUFS) && !errors.Is(err, unix.EAGAIN) {
 			return fmt.Errorf("flood: %w", err)
@@ -100,7 +100,7 @@ func (f *Flood) send(ctx context.Context, limit time.Duration, sent *load.Sent) 
 	return nil
 }
 
-// Close ends the flood.
+// Close closes the flood's socket.
 func (f *Flood) Close() error {
 	if f.sock < 0 {
 		return nil
@@ -110,7 +110,7 @@ func (f *Flood) Close() error {
 	return unix.Close(sock)
 }
 
-// frame is a SYN whose source changes, and what its checksums are without it.
+// frame is a SYN frame, with its checksums before the varying fields are added.
 type frame struct {
 	bytes   []byte
 	ip, tcp uint32
@@ -118,7 +118,7 @@ type frame struct {
 
 func synFrame(w way) frame {
 	b := w.segment(0, 0, 0, flagSYN)
-	b = append(b, make([]byte, 60-len(b))...) // the least that a frame is, without FCS
+	b = append(b, make([]byte, 60-len(b))...) // minimum frame size without FCS
 	be := binary.BigEndian
 	f := frame{bytes: b}
 	last := uint32(be.Uint16(b[28:]))
@@ -127,8 +127,8 @@ func synFrame(w way) frame {
 	return f
 }
 
-// next is the frame from a source that chance chose: an address of the
-// strangers', a port, and a sequence number.
+// next returns the frame with a source address, port and sequence number
+// derived from the random number chance.
 func (f frame) next(chance uint64) []byte {
 	be, b := binary.BigEndian, f.bytes
 	b[29] = byte(chance)

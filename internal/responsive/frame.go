@@ -20,20 +20,20 @@ const (
 	headers             = 14 + 20
 )
 
-// way is who talks to whom: frames go from the generator's port to the DUT.
+// way is the pair of ports that frames travel between: from the generator to the DUT.
 type way struct {
 	from, to port.Port
-	source   netip.Addr // of the prober: none of the generator's own, whose kernel would answer
+	source   netip.Addr // address of the prober, which must not be the generator's own, whose kernel would answer
 }
 
-// proberOf is an unused address in the generator's network.
+// proberOf returns an unused address in the generator's network.
 func proberOf(from port.Port) netip.Addr {
 	a := from.IPv4.Addr().As4()
 	a[2], a[3] = 253, 1
 	return netip.AddrFrom4(a)
 }
 
-// packet is an IPv4 packet in an Ethernet frame, with its checksums.
+// packet returns an IPv4 packet in an Ethernet frame, with its checksums.
 func (w way) packet(proto byte, payload []byte) []byte {
 	b := make([]byte, headers, headers+len(payload))
 	copy(b, w.from.Peer)
@@ -50,7 +50,7 @@ func (w way) packet(proto byte, payload []byte) []byte {
 	return append(b, payload...)
 }
 
-// echo is an echo request (RFC 792).
+// echo returns an ICMP echo request (RFC 792).
 func (w way) echo(n uint16) []byte {
 	b := make([]byte, 16)
 	b[0] = echoRequest
@@ -60,7 +60,7 @@ func (w way) echo(n uint16) []byte {
 	return w.packet(protoICMP, b)
 }
 
-// segment is a TCP segment without data.
+// segment returns a TCP segment without data.
 func (w way) segment(from uint16, seq, ack uint32, flags byte) []byte {
 	b := make([]byte, 20)
 	be := binary.BigEndian
@@ -76,7 +76,7 @@ func (w way) segment(from uint16, seq, ack uint32, flags byte) []byte {
 	return w.packet(protoTCP, b)
 }
 
-// sum is the Internet checksum's one's complement sum (RFC 1071).
+// sum returns the one's complement sum for Internet checksums (RFC 1071).
 func sum(s uint32, b []byte) uint16 {
 	for len(b) > 1 {
 		s += uint32(binary.BigEndian.Uint16(b))
@@ -88,7 +88,7 @@ func sum(s uint32, b []byte) uint16 {
 	return fold(s)
 }
 
-// fold adds a sum's carries.
+// fold adds the carries of a sum.
 func fold(s uint32) uint16 {
 	for s > 0xffff {
 		s = s>>16 + s&0xffff
@@ -96,16 +96,16 @@ func fold(s uint32) uint16 {
 	return uint16(s)
 }
 
-// answer is what came back.
+// answer is a parsed reply.
 type answer struct {
 	echo     bool
-	n        uint16 // of the echo, or the prober's TCP port
+	n        uint16 // number of the echo, or TCP port of the prober
 	flags    byte
 	seq, ack uint32
 	data     int
 }
 
-// read takes an answer to this prober out of a frame.
+// read parses a frame, and returns ok if it is an answer to this prober.
 func (w way) read(b []byte) (a answer, ok bool) {
 	if len(b) < headers+8 || binary.BigEndian.Uint16(b[12:]) != 0x0800 || b[14]>>4 != 4 {
 		return a, false

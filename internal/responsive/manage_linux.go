@@ -16,14 +16,14 @@ import (
 	"linerate/internal/study"
 )
 
-// Local probes DUTs of this machine.
+// Local probes DUTs on this machine.
 type Local struct{}
 
-// Probe asks a DUT from a port of its generator. It rests until it is started.
+// Probe sends probes to a DUT from a port of the generator, once it is started.
 type Probe struct {
 	way    way
 	sock   int
-	greet  int // the greeter's socket
+	greet  int // socket of the greeter
 	listen sync.WaitGroup
 
 	stop, done chan struct{}
@@ -33,7 +33,7 @@ type Probe struct {
 	failed     error
 }
 
-// key is a probe that waits for its answer.
+// key identifies a probe that waits for its answer.
 type key struct {
 	kind byte
 	n    uint16
@@ -46,8 +46,8 @@ const (
 	kindGreeting
 )
 
-// Open prepares to ask the DUT at the far end of from; cpu is where its
-// programs run, −1 anywhere.
+// Open prepares to probe the DUT at the far end of from; cpu is where the
+// greeter runs on the DUT, −1 for anywhere.
 func (Local) Open(from, dut port.Port, cpu int) (study.Prober, error) {
 	p := &Probe{way: way{from: from, to: dut, source: proberOf(from)}, sock: -1, greet: -1, next: 1, sent: map[key]time.Time{}}
 	if err := dut.In(p.openGreeter); err != nil {
@@ -65,11 +65,11 @@ func (p *Probe) openGreeter() (err error) {
 	if p.greet, err = unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0); err != nil {
 		return err
 	}
-	// Connections of an earlier greeter may still be closing on the port.
+	// Connections of an earlier greeter may still be closing on this port.
 	return errors.Join(unix.SetsockoptInt(p.greet, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1), unix.Bind(p.greet, &unix.SockaddrInet4{Port: greeterPort}), unix.Listen(p.greet, 128))
 }
 
-// greetAll is the program on the DUT: a thread on its CPU.
+// greetAll runs the greeter, in a thread on the DUT's CPU.
 func (p *Probe) greetAll(cpu int) {
 	defer p.listen.Done()
 	runtime.LockOSThread() // never unlocked: the pinned thread ends with the goroutine
@@ -102,8 +102,8 @@ func (p *Probe) openSocket() error {
 	if err != nil {
 		return err
 	}
-	// A veth that can segment hands packets of sockets to its peer's stack at
-	// once, past the ring that the load waits in, on the sender's CPU.
+	// A veth with TSO passes packets from sockets straight to its peer's
+	// stack on the sender's CPU, bypassing the ring in which the load waits.
 	if err := knob.SetOffload(p.way.from.Device, "tso", false); err != nil {
 		return err
 	}
@@ -120,22 +120,22 @@ func indexOf(sock int, device string) (int, error) {
 	return int(req.Uint32()), err
 }
 
-// Start begins to ask.
+// Start starts sending probes.
 func (p *Probe) Start() {
 	p.stop, p.done = make(chan struct{}), make(chan struct{})
 	go p.ask(p.stop, p.done)
 }
 
-// Stop ends asking, and waits a moment for the last answers.
+// Stop stops sending probes, and waits briefly for the last answers.
 func (p *Probe) Stop() {
 	close(p.stop)
 	<-p.done
 }
 
-// Account is what came of all asking so far.
+// Account returns the results of all probes so far.
 func (p *Probe) Account() (study.Management, error) { return p.account, p.failed }
 
-// grace is how long answers may take once asking has ended.
+// grace is how long Stop waits for answers.
 const grace = 100 * time.Millisecond
 
 func (p *Probe) ask(stop, done chan struct{}) {
@@ -152,7 +152,7 @@ func (p *Probe) ask(stop, done chan struct{}) {
 		}
 		switch {
 		case !end.IsZero() && (now.After(end) || len(p.sent) == 0):
-			p.sent = map[key]time.Time{} // unanswered
+			p.sent = map[key]time.Time{} // the rest stay unanswered
 			return
 		case end.IsZero() && !now.Before(next):
 			p.probe()
@@ -167,7 +167,7 @@ func (p *Probe) ask(stop, done chan struct{}) {
 	}
 }
 
-// probe sends one of each kind.
+// probe sends an echo request and opens a connection.
 func (p *Probe) probe() {
 	n := p.next
 	if p.next++; p.next >= most {
@@ -181,10 +181,10 @@ func (p *Probe) probe() {
 	p.sent[key{kindGreeting, clientPort(n)}] = p.sent[key{kindConnect, clientPort(n)}]
 }
 
-// clientPort is the prober's port of the n-th connection.
+// clientPort returns the prober's port for connection n.
 func clientPort(n uint16) uint16 { return 1<<15 + n }
 
-// send notes when, and sends; a full queue is an unanswered probe.
+// send records the time and sends; with a full queue, the probe counts as unanswered.
 func (p *Probe) send(k key, frame []byte) {
 	p.sent[k] = time.Now()
 	_, err := unix.Write(p.sock, frame)
@@ -193,7 +193,7 @@ func (p *Probe) send(k key, frame []byte) {
 	}
 }
 
-// listenFor takes answers for a while.
+// listenFor receives answers for a duration.
 func (p *Probe) listenFor(d time.Duration) error {
 	fds := []unix.PollFd{{Fd: int32(p.sock), Events: unix.POLLIN}}
 	n, err := unix.Poll(fds, int(d.Milliseconds())+1)
@@ -204,7 +204,7 @@ func (p *Probe) listenFor(d time.Duration) error {
 	for n > 0 {
 		size, oob, _, _, err := unix.Recvmsg(p.sock, frame[:], control[:], unix.MSG_DONTWAIT)
 		if err != nil {
-			return nil //nolint:nilerr // nothing more, for now
+			return nil //nolint:nilerr // no more for now
 		}
 		if a, ok := p.way.read(frame[:size]); ok {
 			p.answered(a, arrival(control[:oob]))
@@ -213,7 +213,7 @@ func (p *Probe) listenFor(d time.Duration) error {
 	return nil
 }
 
-// arrival is when the kernel took a frame (SO_TIMESTAMPNS), else now.
+// arrival returns when the kernel received a frame (SO_TIMESTAMPNS), or now.
 func arrival(control []byte) time.Time {
 	messages, err := unix.ParseSocketControlMessage(control)
 	if err == nil {
@@ -226,7 +226,7 @@ func arrival(control []byte) time.Time {
 	return time.Now()
 }
 
-// answered counts an answer, and goes on with a connection.
+// answered counts an answer, and continues a connection.
 func (p *Probe) answered(a answer, at time.Time) {
 	switch {
 	case a.echo:
@@ -240,7 +240,7 @@ func (p *Probe) answered(a answer, at time.Time) {
 	}
 }
 
-// count notes the first answer to a probe.
+// count records the first answer to a probe.
 func (p *Probe) count(kind byte, n uint16, of *study.Answers, at time.Time) {
 	k := key{kind, n}
 	sent, waiting := p.sent[k]
@@ -252,7 +252,7 @@ func (p *Probe) count(kind byte, n uint16, of *study.Answers, at time.Time) {
 	if of.Delays == nil {
 		of.Delays = &load.Histogram{}
 	}
-	// The kernel's clock has no monotonic reading: both are wall times.
+	// Kernel timestamps have no monotonic reading, so both are compared as wall-clock times.
 	of.Delays.Count(uint64(max(0, at.Round(0).Sub(sent.Round(0)))))
 	of.RTT = of.Delays.Latency()
 }
@@ -260,7 +260,7 @@ func (p *Probe) count(kind byte, n uint16, of *study.Answers, at time.Time) {
 // Close ends the probe and the greeter.
 func (p *Probe) Close() error {
 	if p.greet >= 0 {
-		_ = unix.Shutdown(p.greet, unix.SHUT_RDWR) // ends accept
+		_ = unix.Shutdown(p.greet, unix.SHUT_RDWR) // makes accept return
 		p.listen.Wait()
 		unix.Close(p.greet)
 	}

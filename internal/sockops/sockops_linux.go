@@ -27,11 +27,11 @@ type Splitter struct {
 	plan  connectionsPlan
 }
 
-// windows are how many the program counts apart: WINDOWS.
+// windows is the number of windows that the program counts separately (WINDOWS in C).
 const windows = 64
 
-// Cgroup is the directory of the cgroup v2 that a service's processes are in: the one of the
-// process with that name, or the root for "".
+// Cgroup returns the cgroup v2 directory of a service: that of the process with this name,
+// or the root for "".
 func Cgroup(service string) (string, error) {
 	root, err := cgroupRoot()
 	if err != nil || service == "" {
@@ -47,7 +47,7 @@ func Cgroup(service string) (string, error) {
 		}
 		groups, err := os.ReadFile(filepath.Join(filepath.Dir(comm), "cgroup"))
 		if err != nil {
-			continue // it has ended
+			continue // the process has ended
 		}
 		for line := range strings.Lines(string(groups)) {
 			if path, ok := strings.CutPrefix(line, "0::"); ok {
@@ -71,8 +71,8 @@ func cgroupRoot() (string, error) {
 	return "", hint.With(errors.New("this machine has no cgroup v2, which has the hooks for connections and sysctls"), "mount -t cgroup2 none /sys/fs/cgroup/unified, or boot with systemd.unified_cgroup_hierarchy=1")
 }
 
-// Try sets an option on a socket of no connection: an error says that this kernel does not take
-// it, or has not loaded what it needs. Options that only programs of BPF can set pass untried.
+// Try sets an option on an unconnected socket, and returns an error if this kernel does not support
+// it or has not loaded the module. Options that only BPF programs can set are not tried.
 func Try(o Option) error {
 	const ofBPF = 1000 // TCP_BPF_IW and above
 	if o.Name >= ofBPF {
@@ -89,8 +89,8 @@ func Try(o Option) error {
 	return unix.SetsockoptInt(fd, o.Level, o.Name, int(o.Value))
 }
 
-// Attach begins to split the connections that the cgroup's processes accept. Nothing is
-// treated before Set.
+// Attach starts splitting the connections that the cgroup's processes accept. No
+// connection is treated before Set.
 func Attach(cgroup string, key Key, options []Option) (_ *Splitter, err error) {
 	s := &Splitter{plan: connectionsPlan{Key: key}}
 	if len(options) > len(s.plan.Option) {
@@ -114,7 +114,7 @@ func Attach(cgroup string, key Key, options []Option) (_ *Splitter, err error) {
 		return nil, fmt.Errorf("open the cgroup: %w", err)
 	}
 	defer group.Close()
-	// A link, never an attachment: the kernel takes it off when this process ends.
+	// A link rather than an attachment, so that the kernel removes it when this process ends.
 	if s.link, err = link.AttachRawLink(link.RawLinkOptions{Target: int(group.Fd()), Program: s.objs.Split, Attach: ebpf.AttachCGroupSockOps}); err != nil {
 		return nil, refused("attach", err)
 	}
@@ -148,8 +148,8 @@ func refused(what string, err error) error {
 	return hint.With(fmt.Errorf("%s the program for connections: %w", what, err), "it needs Linux 5.10 or later with CONFIG_CGROUP_BPF and BTF")
 }
 
-// Set begins a window in which a share of the connections is treated, 0 to 1, and clears the
-// counts of the one that had its place before.
+// Set starts a window in which the given share (0 to 1) of connections is treated, and
+// clears the counts of the earlier window in the same slot.
 func (s *Splitter) Set(window uint32, share float64) error {
 	cpus, err := ebpf.PossibleCPU()
 	if err != nil {
@@ -167,7 +167,7 @@ func (s *Splitter) Set(window uint32, share float64) error {
 	return nil
 }
 
-// Tallies are the counts of a window, by arm.
+// Tallies returns the counts of a window, by arm.
 func (s *Splitter) Tallies(window uint32) (out [arms]Tally, err error) {
 	for arm := range out {
 		var per []connectionsTally
@@ -183,7 +183,7 @@ func (s *Splitter) Tallies(window uint32) (out [arms]Tally, err error) {
 	return out, nil
 }
 
-// Read gives the connections that have ended since the last call, without waiting.
+// Read returns the connections that have ended since the last call, without waiting.
 func (s *Splitter) Read() (out []Closed, err error) {
 	now := time.Now()
 	s.ended.SetDeadline(now)
@@ -220,7 +220,7 @@ func closedOf(c *connectionsClosed, boot time.Time) Closed {
 	return out
 }
 
-// unmeasured is the kernel's word for a least round trip that there was none of.
+// unmeasured is the kernel's value of a minimum round-trip time that was not measured.
 const unmeasured = ^uint32(0)
 
 func micros(v uint32) time.Duration {
@@ -238,7 +238,7 @@ func endpoint(words [4]uint32, port uint32) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom16(b).Unmap(), uint16(port))
 }
 
-// Cost is how long the program ran since CountCost, in how many calls.
+// Cost returns how long the program ran since CountCost, and in how many calls.
 func (s *Splitter) Cost() (took time.Duration, calls uint64, err error) {
 	info, err := s.objs.Split.Stats()
 	if err != nil {
@@ -247,7 +247,7 @@ func (s *Splitter) Cost() (took time.Duration, calls uint64, err error) {
 	return info.Runtime, info.RunCount, nil
 }
 
-// CountCost has the kernel time its BPF programs until the returned function is called.
+// CountCost makes the kernel time its BPF programs until stop is called.
 func CountCost() (stop func() error, err error) {
 	c, err := ebpf.EnableStats(uint32(unix.BPF_STATS_RUN_TIME))
 	if err != nil {
@@ -256,7 +256,7 @@ func CountCost() (stop func() error, err error) {
 	return c.Close, nil
 }
 
-// Close takes the program off the cgroup.
+// Close detaches the program from the cgroup.
 func (s *Splitter) Close() (err error) {
 	if s.link != nil {
 		err = s.link.Close()

@@ -8,34 +8,34 @@ import (
 	"linerate/internal/hint"
 )
 
-// Splitter needs Linux.
+// Splitter is only implemented on Linux.
 type Splitter struct{}
 
 var errOther = hint.With(hint.Usagef("single connections cannot draw their arms on this system"),
 	"congestion control and TCP stacks are per listening socket there: try them on the whole host, in windows")
 
-// Cgroup fails.
+// Cgroup returns an error.
 func Cgroup(string) (string, error) { return "", errOther }
 
-// Try fails.
+// Try returns an error.
 func Try(Option) error { return errOther }
 
-// Attach fails.
+// Attach returns an error.
 func Attach(string, Key, []Option) (*Splitter, error) { return nil, errOther }
 
-// CountCost fails.
+// CountCost returns an error.
 func CountCost() (stop func() error, err error) { return nil, errOther }
 
-// Set fails.
+// Set returns an error.
 func (*Splitter) Set(uint32, float64) error { return errOther }
 
-// Tallies fails.
+// Tallies returns an error.
 func (*Splitter) Tallies(uint32) (out [arms]Tally, err error) { return out, errOther }
 
-// Read fails.
+// Read returns an error.
 func (*Splitter) Read() ([]Closed, error) { return nil, errOther }
 
-// Cost fails.
+// Cost returns an error.
 func (*Splitter) Cost() (time.Duration, uint64, error) { return 0, 0, errOther }
 
 // Close does nothing.
