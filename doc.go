@@ -1,3 +1,3 @@
 // Package linerate holds the tests of the whole module: its layers and the
-// truth of its documents. The product is in cmd/linerate and internal.
+// correctness of its documents. The product is in cmd/linerate and internal.
 package linerate

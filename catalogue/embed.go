@@ -1,7 +1,7 @@
-// Package catalogue holds what linerate knows of every tunable, as YAML:
-// freebsd/ and linux/ the records, one file per subsystem; claims/ what
-// guides and talks say of them; spaces/ what servers have worth trying; concepts.yaml the ideas that systems share,
-// conditions.yaml the conditions of records in words.
+// Package catalogue holds linerate's knowledge of tunables, as YAML: records in freebsd/
+// and linux/, one file per subsystem; statements of guides and talks in claims/; settings
+// of servers worth trying in spaces/; concepts shared by systems in concepts.yaml;
+// conditions of records in words in conditions.yaml.
 // docs/reference/catalogue.md describes the format; package tunable reads it.
 package catalogue
 
@@ -15,41 +15,41 @@ import (
 	"linerate/internal/tunable"
 )
 
-// spaces are what servers have worth trying, as package tune/space reads it.
+// spaces are settings of servers worth trying, read by package tune/space.
 //
 //go:embed spaces/*.yaml
 var spaces embed.FS
 
-// Spaces are the files of factors that a search by experiment adds to its space where
-// its workload is of a server.
+// Spaces returns the files of factors that a search adds to its space if its workload is that of a
+// server.
 func Spaces() embed.FS { return spaces }
 
-// Evidence is what public archives measured, read once: evidence/netbenches.tsv, which
-// `linerate ledger export --catalogue` makes from a ledger.
+// Evidence returns the measurements of public archives; they are read once from
+// evidence/netbenches.tsv, the output of `linerate ledger export --catalogue`.
 var Evidence = sync.OnceValues(func() ([]evidence.Row, error) { return evidence.Parse(beside(2)) })
 
-// packed is what the YAML files say, in a form that is read in a few milliseconds.
-// `go test ./catalogue -update` makes it, and the same test fails while it is stale.
+// packed is the content of the YAML files in a form that is read in a few milliseconds. `go test
+// ./catalogue -update` generates it, and the same test fails while it is stale.
 //
 //go:embed catalogue.pack
 var packed []byte
 
-// Version is the hash of the built-in catalogue.
+// Version returns the hash of the built-in catalogue.
 func Version() string {
 	sum := sha256.Sum256(packed)
 	return hex.EncodeToString(sum[:])
 }
 
-// Load is the built-in catalogue, read once. Its expressions were checked by the tests.
+// Load returns the built-in catalogue; it is read once. Tests have checked its expressions.
 func Load() (*tunable.Catalogue, error) {
 	b, err := load()
 	return b.catalogue, err
 }
 
-// PackedRules are the audit's rules as package audit packed them.
+// PackedRules returns the audit's rules as packed by package audit.
 func PackedRules() []byte { return beside(0) }
 
-// PackedPlans is the advice of plans as package plan packed it.
+// PackedPlans returns the advice of plans as packed by package plan.
 func PackedPlans() []byte { return beside(1) }
 
 // beside returns the i-th file packed with the catalogue; the test that packs it defines

@@ -1,5 +1,5 @@
-// Package docs has the pages that the binary shows by `linerate help TOPIC`: what
-// its hints refer to is there wherever linerate is.
+// Package docs has the pages that `linerate help TOPIC` shows, so that pages which
+// hints refer to are always available.
 package docs
 
 import (
@@ -10,8 +10,8 @@ import (
 //go:embed reference/*.md guide/ssh.md guide/audit.md guide/fleet.md
 var pages embed.FS
 
-// Topic is a page under the name by which help knows it. No topic is named as a
-// command, so that both can be asked for by one word.
+// Topic is a page with its name in help. No topic has the name of a command, so that help can show
+// both by name.
 type Topic struct {
 	Name string
 	file string
@@ -27,10 +27,10 @@ var topics = []Topic{
 	{"flags", "reference/flags.md"}, {"loads", "reference/load.md"}, {"traffic", "reference/traffic.md"}, {"exit-codes", "reference/exit-codes.md"}, {"schemas", "reference/schemas.md"},
 }
 
-// Topics lists all topics, grouped by purpose.
+// Topics returns all topics, grouped by purpose.
 func Topics() []Topic { return topics }
 
-// Find is the topic of a name.
+// Find returns the topic with a name.
 func Find(name string) (Topic, bool) {
 	for _, t := range topics {
 		if t.Name == name {
@@ -40,7 +40,7 @@ func Find(name string) (Topic, bool) {
 	return Topic{}, false
 }
 
-// About is the topic whose page is named as a command: its reference.
+// About returns the topic whose page is the reference of a command.
 func About(command string) (Topic, bool) {
 	for _, t := range topics {
 		if t.file == "reference/"+command+".md" {
@@ -50,16 +50,16 @@ func About(command string) (Topic, bool) {
 	return Topic{}, false
 }
 
-// Text is the page, in Markdown.
+// Text returns the page, in Markdown.
 func (t Topic) Text() string {
 	data, err := pages.ReadFile(t.file)
 	if err != nil {
-		panic(err) // a test finds every page
+		panic(err) // a test reads every page
 	}
 	return string(data)
 }
 
-// Title is the page's heading, without its marks.
+// Title returns the page's heading, without markup.
 func (t Topic) Title() string {
 	line, _, _ := strings.Cut(strings.TrimPrefix(t.Text(), "# "), "\n")
 	return strings.ReplaceAll(line, "`", "")

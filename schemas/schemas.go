@@ -1,6 +1,6 @@
 // Package schemas holds the JSON Schemas of the files that linerate reads and of the
-// documents that it prints, one file each. They are made of the Go types, by the tests
-// of cmd/linerate with -update.
+// documents that it prints, one file each. The tests of cmd/linerate with -update
+// generate them from the Go types.
 package schemas
 
 import (
@@ -14,31 +14,31 @@ import (
 	"linerate/internal/pack"
 )
 
-// packed are the files in one, a tenth as large. TestSchemas of cmd/linerate makes it.
+// packed holds all files in one, a tenth of the size. TestSchemas of cmd/linerate generates it.
 //
 //go:embed schemas.pack
 var packed []byte
 
-// texts are the schemas by name.
+// texts maps names to schemas.
 var texts = sync.OnceValue(func() map[string][]byte {
-	body, _ := pack.Expand(packed) // the test reads each
+	body, _ := pack.Expand(packed) // the test reads every schema
 	texts, _ := pack.Open[map[string][]byte](body)
 	return texts
 })
 
-// suffix is what the files' names end in.
+// suffix is the suffix of the files' names.
 const suffix = ".schema.json"
 
-// Base is where the schemas' ids begin: names, not places on the net.
+// Base is the prefix of the schemas' ids: names, not URLs.
 const Base = "urn:linerate:schema:"
 
-// Names lists the schemas, sorted.
+// Names returns the names of the schemas, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(texts())) }
 
-// File is the name of the file of a schema.
+// File returns the file name of a schema.
 func File(name string) string { return name + suffix }
 
-// Read returns a schema; fs.ErrNotExist when there is none of that name.
+// Read returns a schema; fs.ErrNotExist if there is none with that name.
 func Read(name string) ([]byte, error) {
 	text, ok := texts()[name]
 	if !ok {
@@ -47,7 +47,7 @@ func Read(name string) ([]byte, error) {
 	return text, nil
 }
 
-// Title says what a schema is of; "" of one that is not there.
+// Title returns a schema's title; "" if it does not exist.
 func Title(name string) string {
 	var s struct {
 		Title string `json:"title"`

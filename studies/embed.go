@@ -11,10 +11,10 @@ import (
 //go:embed *.yaml
 var files embed.FS
 
-// Names lists the built-in studies, sorted.
+// Names returns the names of the built-in studies, sorted.
 func Names() []string {
 	paths, err := fs.Glob(files, "*.yaml")
-	if err != nil { // only a malformed pattern, and this one is not
+	if err != nil { // only for a malformed pattern, which this is not
 		return nil
 	}
 	for i, p := range paths {
@@ -24,6 +24,5 @@ func Names() []string {
 	return paths
 }
 
-// Read returns a built-in study's YAML; fs.ErrNotExist when there is none of
-// that name.
+// Read returns a built-in study's YAML; fs.ErrNotExist if there is none with that name.
 func Read(name string) ([]byte, error) { return files.ReadFile(name + ".yaml") }

@@ -1,5 +1,5 @@
-// Package invoker tells who called sudo(8) or doas(1): what root makes for somebody
-// shall be theirs.
+// Package invoker finds who called sudo(8) or doas(1): files that root creates for
+// that user should belong to them.
 package invoker
 
 import (
@@ -14,10 +14,10 @@ type Person struct {
 	Home     string
 }
 
-// Nobody is the caller where neither sudo nor doas was used.
+// Nobody is the caller if neither sudo nor doas was used.
 var Nobody = Person{UID: -1, GID: -1}
 
-// Of is who called sudo or doas; Nobody where the process is not root's, or root called.
+// Of returns the user who called sudo or doas; Nobody if the process is not root's, or root called.
 func Of() Person {
 	if os.Getuid() != 0 {
 		return Nobody

@@ -1,4 +1,4 @@
-// Package list has what slices of the standard library has not.
+// Package list has functions on slices that the standard library lacks.
 package list
 
 import (
@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 )
 
-// Map is f of each element; nil where there is none.
+// Map returns f of each element; nil if there are none.
 func Map[S ~[]E, E, T any](all S, f func(E) T) []T {
 	if len(all) == 0 {
 		return nil
@@ -21,7 +21,7 @@ func Map[S ~[]E, E, T any](all S, f func(E) T) []T {
 	return out
 }
 
-// Parallel is f of each number below n, on all CPUs.
+// Parallel returns f of each number below n, computed on all CPUs.
 func Parallel[T any](n int, f func(i int) T) []T {
 	out := make([]T, n)
 	var next atomic.Int64
@@ -37,7 +37,7 @@ func Parallel[T any](n int, f func(i int) T) []T {
 	return out
 }
 
-// Filter are copies of the elements that keep reports; nil where it reports none.
+// Filter returns the elements for which keep is true; nil if there are none.
 func Filter[S ~[]E, E any](all S, keep func(E) bool) (out S) {
 	for _, v := range all {
 		if keep(v) {
@@ -47,7 +47,7 @@ func Filter[S ~[]E, E any](all S, keep func(E) bool) (out S) {
 	return out
 }
 
-// Find is the first element for which is reports true.
+// Find returns the first element for which is is true.
 func Find[S ~[]E, E any](all S, is func(E) bool) (v E, ok bool) {
 	if i := slices.IndexFunc(all, is); i >= 0 {
 		return all[i], true
@@ -55,8 +55,8 @@ func Find[S ~[]E, E any](all S, is func(E) bool) (v E, ok bool) {
 	return v, false
 }
 
-// Rows are the lines of a table that is a text, with its fields between tabs. Empty lines
-// and those that begin with # are none.
+// Rows returns the lines of a text table, with fields separated by tabs. It skips empty lines and
+// those that start with #.
 func Rows(text string) (rows [][]string) {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSuffix(line, "\n"); line != "" && line[0] != '#' {
@@ -66,13 +66,13 @@ func Rows(text string) (rows [][]string) {
 	return rows
 }
 
-// Table are the rows of a text with several tables that begin with a table's name, without it.
+// Table returns the rows of a text with several tables that start with the table's name, without the name.
 func Table(text, name string) [][]string {
 	rows := Filter(Rows(text), func(row []string) bool { return row[0] == name })
 	return Map(rows, func(row []string) []string { return row[1:] })
 }
 
-// Pairs are the second fields of a table's rows by the first.
+// Pairs maps the first field of a table's rows to the second.
 func Pairs(text, name string) map[string]string {
 	pairs := map[string]string{}
 	for _, row := range Table(text, name) {

@@ -1,6 +1,6 @@
-// Package pack encodes what is built into the binary and read by every start,
-// as CBOR: it decodes a hundred times faster than the YAML it was made from.
-// The bytes are not a format to keep: for what outlives a build use JSON.
+// Package pack encodes data built into the binary and read at every start, as
+// CBOR, which decodes a hundred times faster than the YAML it is made from. It is
+// not a storage format: for data that outlives a build use JSON.
 package pack
 
 import (
@@ -15,8 +15,7 @@ type modes struct {
 	cbor.DecMode
 }
 
-// mode sorts maps, so that equal values give equal bytes, and refuses fields
-// that a type does not have.
+// mode sorts maps, so that equal values give equal bytes, and rejects unknown fields.
 var mode = sync.OnceValues(func() (m modes, err error) {
 	if m.EncMode, err = (cbor.EncOptions{Sort: cbor.SortBytewiseLexical, TextMarshaler: cbor.TextMarshalerTextString}).EncMode(); err != nil {
 		return m, err
@@ -28,7 +27,7 @@ var mode = sync.OnceValues(func() (m modes, err error) {
 	return m, err
 })
 
-// Marshal packs a value. Fields with the tag `cbor:"-"` are left out.
+// Marshal packs a value. It skips fields with the tag `cbor:"-"`.
 func Marshal(v any) ([]byte, error) {
 	m, err := mode()
 	if err != nil {
@@ -37,18 +36,17 @@ func Marshal(v any) ([]byte, error) {
 	return m.EncMode.Marshal(v)
 }
 
-// Open reads what Marshal wrote of a value; ok is false where that was one
-// with other fields, or nothing.
+// Open decodes a value packed by Marshal; ok is false if the fields differ or the data is empty.
 func Open[T any](b []byte) (v T, ok bool) {
 	m, err := mode()
 	ok = err == nil && m.DecMode.Unmarshal(b, &v) == nil
 	return v, ok
 }
 
-// maxExpanded bounds what compressed bytes may expand to.
+// maxExpanded is the maximum size of decompressed data.
 const maxExpanded = 64 << 20
 
-// Compress makes what Expand reads.
+// Compress compresses data for Expand.
 func Compress(b []byte) ([]byte, error) {
 	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1))
 	if err != nil {
@@ -58,7 +56,7 @@ func Compress(b []byte) ([]byte, error) {
 	return z.EncodeAll(b, nil), nil
 }
 
-// Expand is what Compress was given.
+// Expand decompresses data compressed by Compress.
 func Expand(b []byte) ([]byte, error) {
 	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxExpanded))
 	if err != nil {

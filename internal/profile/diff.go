@@ -9,15 +9,15 @@ import (
 	"linerate/internal/show"
 )
 
-// Mover is a function's own share of the time before and after, in percent of each profile's
-// total, so that profiles of unequal length compare.
+// Mover is a function's self time before and after, in percent of each profile's total, so that
+// profiles of unequal length can be compared.
 type Mover struct {
 	Name          string
 	Before, After float64
 }
 
-// Movers compares two profiles function by function, those first whose own share moved most;
-// those that did not move as far as it prints are left out.
+// Movers compares two profiles function by function, largest change of self time first; it omits
+// changes too small to print.
 func Movers(before, after *Profile) (all []Mover) {
 	a, b := selves(before), selves(after)
 	for name := range a {
@@ -36,7 +36,7 @@ func Movers(before, after *Profile) (all []Mover) {
 	return all
 }
 
-// selves are what each function has of the time itself, in percent.
+// selves returns the self time of each function, in percent.
 func selves(p *Profile) map[string]float64 {
 	out, total := map[string]float64{}, float64(max(1, Total(p)))
 	for _, s := range p.Sample {
@@ -47,7 +47,7 @@ func selves(p *Profile) map[string]float64 {
 	return out
 }
 
-// HeaviestSentence says which function takes most itself.
+// HeaviestSentence says which function has the largest self time.
 func HeaviestSentence(p *Profile) string {
 	all := Movers(&Profile{}, p)
 	if len(all) == 0 {

@@ -14,14 +14,14 @@ import (
 	"linerate/internal/show"
 )
 
-// node is a function as called through one chain: a box of a flame graph.
+// node is a function in one call chain: a box of a flame graph.
 type node struct {
 	frame       Frame
-	value, self int64 // with everything it calls, and without
+	value, self int64 // total time, including callees, and self time
 	children    map[string]*node
 }
 
-// tree puts the stacks of a profile together from their outermost callers on.
+// tree merges the stacks of a profile, starting at their outermost callers.
 func tree(p *Profile) *node {
 	root := &node{children: map[string]*node{}}
 	for _, s := range p.Sample {
@@ -41,22 +41,22 @@ func tree(p *Profile) *node {
 	return root
 }
 
-// box is a node's place: x and width as shares of the whole, depth from 0 at
-// the outermost callers.
+// box is a node's position: x and width as fractions of the whole, depth from 0 at the outermost
+// callers.
 type box struct {
 	*node
 	x, width float64
 	depth    int
 }
 
-// smallest is the share below which a box would be thinner than a pixel.
+// smallest is the fraction below which a box would be thinner than a pixel.
 const smallest = 0.001
 
-// mostBoxes bounds a picture; what is left out are the thinnest.
+// mostBoxes is the maximum number of boxes; the thinnest are omitted.
 const mostBoxes = 20_000
 
-// layout places the boxes; children stand in the order of their names, so that two
-// pictures of like profiles look alike.
+// layout positions the boxes; children are sorted by name, so that pictures of similar profiles
+// look alike.
 func layout(root *node) (boxes []box, depth int) {
 	whole := float64(root.value)
 	var place func(n *node, x float64, d int)
@@ -82,7 +82,7 @@ func layout(root *node) (boxes []box, depth int) {
 	return boxes, depth
 }
 
-// Sizes of a flame graph, in the units of its viewBox.
+// Dimensions of a flame graph, in units of its viewBox.
 const (
 	flameWidth = 1200.0
 	rowHeight  = 18
@@ -92,11 +92,11 @@ const (
 //go:embed flame.css
 var flameCSS string
 
-// FlameStyle is the style sheet that flame graphs within a page need.
+// FlameStyle returns the style sheet for flame graphs within a page.
 func FlameStyle() string { return flameCSS }
 
-// Flame draws a profile as a flame graph for a page that has FlameStyle: names and
-// shares are seen by pointing. Its caption says how to read it.
+// Flame draws a profile as a flame graph for a page that includes FlameStyle: names and shares
+// appear on hover. The caption explains how to read it.
 func Flame(p *Profile, title string) (svg, caption string) {
 	root := tree(p)
 	boxes, depth := layout(root)
@@ -109,7 +109,7 @@ func Flame(p *Profile, title string) (svg, caption string) {
 		WeightOf(p) + ". Width is the share of time in a function and what it calls; callers are beneath. Boxes below 0.1 % are left out."
 }
 
-// WeightOf says how much a profile holds: "1.50 s of cpu-clock".
+// WeightOf describes the total of a profile: "1.50 s of cpu-clock".
 func WeightOf(p *Profile) string {
 	t := p.SampleType[0]
 	switch t.Unit {
@@ -121,7 +121,7 @@ func WeightOf(p *Profile) string {
 	return show.Count(Total(p)) + " " + t.Unit + " of " + t.Type
 }
 
-// drawBox writes a box with what a reader sees by pointing at it.
+// drawBox writes a box with its tooltip.
 func drawBox(out *strings.Builder, b box, root *node, height int) {
 	whole := float64(root.value)
 	x, w, y := b.x*flameWidth, b.width*flameWidth, height-(b.depth+1)*rowHeight
@@ -130,7 +130,7 @@ func drawBox(out *strings.Builder, b box, root *node, height int) {
 		escape(about), x, y, max(w-0.5, 0.3), rowHeight-1, warm(b.frame), x+3, y+12, escape(fitted(show.Clean(b.frame.Name), w)))
 }
 
-// fitted cuts a name to what a box has room for.
+// fitted truncates a name to the width of a box.
 func fitted(name string, width float64) string {
 	room := int((width - 5) / letter)
 	runes := []rune(name)
@@ -143,8 +143,7 @@ func fitted(name string, width float64) string {
 	return string(runes[:room-1]) + "…"
 }
 
-// warm colours a function by its name: the hue tells neighbours apart and
-// means nothing else.
+// warm colours a function by its name: the hue only distinguishes neighbours.
 func warm(f Frame) string {
 	h := fnv.New32a()
 	io.WriteString(h, f.Name) //nolint:errcheck // a hash does not fail

@@ -1,5 +1,5 @@
-// Package profile holds where time went: it builds pprof's profiles from stacks, reads them
-// back, draws flame graphs, and says what moved between two.
+// Package profile handles CPU profiles: it builds pprof profiles from stacks, reads them
+// back, draws flame graphs, and compares two profiles.
 package profile
 
 import (
@@ -18,18 +18,17 @@ import (
 	"linerate/internal/show"
 )
 
-// Limits of what is read from outside: a profile larger than these is no
-// profile of a host.
+// Limits on untrusted profiles: larger ones do not come from a host.
 const (
 	maxBytes = 256 << 20 // of one file, decompressed
 	maxDepth = 2048      // frames of one stack
 )
 
-// Profile is pprof's, of one type of samples.
+// Profile is a pprof profile with one sample type.
 type Profile = profile.Profile
 
-// Frame is a function on a stack. Module is the kernel, kernel module, library or program
-// that it is in; empty where the profiler did not say.
+// Frame is a function on a stack. Module is its kernel, kernel module, library or program; empty if
+// the profiler did not say.
 type Frame struct{ Name, Module string }
 
 // Builder collects stacks into a profile.
@@ -40,14 +39,14 @@ type Builder struct {
 	samples   map[string]*profile.Sample
 }
 
-// NewBuilder begins a profile of an event, in a unit.
+// NewBuilder returns a builder for the profile of an event, in a unit.
 func NewBuilder(event, unit string) *Builder {
 	t := &profile.ValueType{Type: event, Unit: unit}
 	return &Builder{&Profile{SampleType: []*profile.ValueType{t}, PeriodType: t, Period: 1},
 		map[Frame]*profile.Location{}, map[string]*profile.Mapping{"": nil}, map[string]*profile.Sample{}}
 }
 
-// Add counts a stack, outermost caller first.
+// Add adds a stack, outermost caller first.
 func (b *Builder) Add(frames []Frame, value int64) {
 	if value <= 0 || len(frames) == 0 {
 		return
@@ -79,11 +78,11 @@ func (b *Builder) location(f Frame) *profile.Location {
 	return l
 }
 
-// Profile is what was collected.
+// Profile returns the profile of the collected stacks.
 func (b *Builder) Profile() *Profile { return b.p }
 
-// Through is the part of a profile whose stacks hold one of these functions; nil where
-// none does.
+// Through returns the part of a profile whose stacks contain one of the functions; nil if none
+// does.
 func Through(p *Profile, names []string) *Profile {
 	own := p.Copy()
 	if found, _, _, _ := own.FilterSamplesByName(regexp.MustCompile("^("+strings.Join(list.Map(names, regexp.QuoteMeta), "|")+")$"), nil, nil, nil); !found {
@@ -92,7 +91,7 @@ func Through(p *Profile, names []string) *Profile {
 	return own
 }
 
-// Total is the weight of all stacks.
+// Total returns the sum of all samples.
 func Total(p *Profile) (sum int64) {
 	for _, s := range p.Sample {
 		sum += s.Value[0]
@@ -100,7 +99,7 @@ func Total(p *Profile) (sum int64) {
 	return sum
 }
 
-// framesOf are a sample's functions, outermost caller first.
+// framesOf returns a sample's functions, outermost caller first.
 func framesOf(s *profile.Sample) (out []Frame) {
 	for i := len(s.Location) - 1; i >= 0; i-- {
 		l, module := s.Location[i], ""
@@ -121,7 +120,7 @@ func framesOf(s *profile.Sample) (out []Frame) {
 	return out
 }
 
-// Read reads a profile's file, which may be anything.
+// Read parses an untrusted profile file.
 func Read(data []byte) (p *Profile, err error) {
 	z, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {

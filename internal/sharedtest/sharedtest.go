@@ -1,6 +1,6 @@
-// Package sharedtest finds the optional folder of real captures that tests may use: next to
-// the repository's root, or where LINERATE_SHARED says. The folder is not part of the
-// project; tests that need it skip without it.
+// Package sharedtest finds the optional directory of real captures that tests may use: next
+// to the repository's root, or at LINERATE_SHARED. It is not part of the project; tests that
+// need it skip without it.
 package sharedtest
 
 import (
@@ -11,14 +11,12 @@ import (
 	"testing"
 )
 
-// Environment names the variable that gives the folder and makes it required: tests then
-// fail where a part of it is missing. The value "required" means the folder next to the
-// repository.
+// Environment names the variable that specifies the directory and makes it required: tests then
+// fail if a part of it is missing. The value "required" means the directory next to the repository.
 const Environment = "LINERATE_SHARED"
 
-// Dir returns the folder's sub-directory, or skips the test. It fails the test where
-// the folder is required, and where only a part of it is missing on a machine on which
-// no test may skip (LINERATE_LAB=required).
+// Dir returns a subdirectory, or skips the test. It fails the test if the directory is required, or
+// if only a part of it is missing on a machine where no test may skip (LINERATE_LAB=required).
 func Dir(t testing.TB, elem ...string) string {
 	t.Helper()
 	root := os.Getenv(Environment)
@@ -40,10 +38,10 @@ func Dir(t testing.TB, elem ...string) string {
 	return dir
 }
 
-// Catalogue are the catalogue's files, as they are in the repository.
+// Catalogue returns the catalogue's files in the repository.
 func Catalogue() fs.FS { return os.DirFS(filepath.Join(repository(), "catalogue")) }
 
-// repository walks up from the test's directory to the one that holds go.mod.
+// repository returns the nearest parent of the test's directory with a go.mod.
 func repository() string {
 	dir, err := os.Getwd()
 	for err == nil {

@@ -4,8 +4,8 @@ package wait
 
 import "time"
 
-// Late is by how much a Nap mostly ends late, at most: by a tick of the clock, which has
-// 1,000 a second (FreeBSD's kern.hz) or, in virtual machines, fewer.
+// Late is the usual maximum delay of a Nap, a tick of the clock, which has 1,000 per second
+// (FreeBSD's kern.hz) or, in virtual machines, fewer.
 const Late = 10 * time.Millisecond
 
 // Nap sleeps for a short time.

@@ -1,4 +1,4 @@
-// Package wait waits, for a time or for something to come to rest.
+// Package wait waits for a time, or for a value to settle.
 package wait
 
 import (
@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// For waits for a time, or for the end of a context, which is its error.
+// For waits for a time, or until a context ends, and then returns its error.
 func For(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
@@ -17,17 +17,17 @@ func For(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// still is for how long a count must not change, patience how long it may go on changing.
+// still is how long a count must not change, patience how long to wait for that.
 const still, patience = 20 * time.Millisecond, 2 * time.Second
 
-// Still waits until a count of what a DUT does has stood still for 20 ms. After two
-// seconds it is an error, as is what counting fails with.
+// Still waits until a DUT's count has not changed for 20 ms. It returns an error after two seconds,
+// or if count fails.
 func Still[T comparable](ctx context.Context, count func() (T, error)) error {
 	return Quiet(ctx, still, patience, count, func(a, b T) bool { return a == b })
 }
 
-// Quiet waits until two counts of what a DUT does, so long apart, are the same to a caller.
-// After its patience it is an error, as is what counting fails with.
+// Quiet waits until two consecutive counts of a DUT, every apart, are equal according to same. It
+// returns an error after patience, or if count fails.
 func Quiet[T any](ctx context.Context, every, patience time.Duration, count func() (T, error), same func(a, b T) bool) error {
 	_, stands, err := Settled(ctx, every, patience, count, same)
 	if err == nil && !stands {
@@ -36,8 +36,8 @@ func Quiet[T any](ctx context.Context, every, patience time.Duration, count func
 	return err
 }
 
-// Settled reads a count until two of them, so long apart, are the same, or patience is over,
-// and returns the last.
+// Settled reads a count until two consecutive readings, every apart, are the same, or patience has
+// passed, and returns the last.
 func Settled[T any](ctx context.Context, every, patience time.Duration, count func() (T, error), same func(a, b T) bool) (last T, stands bool, err error) {
 	deadline := time.Now().Add(patience)
 	last, err = count()

@@ -1,5 +1,5 @@
-// Package worker runs the queue's studies on a testbed, by the code that runs any study: it
-// leases the testbed, checks that it is fit, runs blocks in a lab, and sends their results.
+// Package worker runs queued studies on a testbed with the code for any study: it leases
+// the testbed, checks that it is fit, runs blocks in a lab, and sends the results.
 package worker
 
 import (
@@ -21,41 +21,41 @@ import (
 	"linerate/internal/studydir"
 )
 
-// Testbed is what a worker works with.
+// Testbed is the testbed that a worker uses.
 type Testbed struct {
 	queue.Claim
-	// File is the testbed's file, which the record of a study on machines has.
+	// File is the testbed file, which is part of the record of a study on machines.
 	File []byte
-	// Fit proves the testbed; its error says what is wrong. nil: nothing can be asked.
+	// Fit checks the testbed and returns what is wrong; nil if it cannot be checked.
 	Fit func(ctx context.Context) error
-	// Open opens the testbed's lab for a study whose record is in a directory.
+	// Open opens the testbed's lab for a study with its record in dir.
 	Open func(ctx context.Context, s study.Spec, dir string) (*Lab, error)
 }
 
 // Lab is an open lab.
 type Lab struct {
 	*lab.Lab
-	Environment study.Environment // without facts, testbeds and what is unavailable
+	Environment study.Environment // without facts, testbeds and unavailable variants
 	Facts       *fact.Facts
 	Close       func()
 }
 
-// Worker runs what the queue has for a testbed.
+// Worker runs queued blocks on a testbed.
 type Worker struct {
 	Queue   queue.Queue
 	Testbed Testbed
-	// Keep takes a complete record into the ledger, and returns the study's identifier
-	// there; it may be asked twice for the same.
+	// Keep adds a complete record to the ledger, and returns the study's ID there; it may be called
+	// twice for the same record.
 	Keep func(ctx context.Context, id string, files []queue.File) (string, error)
-	// Say tells people what happens.
+	// Say prints progress messages.
 	Say func(format string, args ...any)
-	// Retry is how often a testbed that cannot be had is asked for (Patience.Beat).
+	// Retry is the interval of attempts to lease an unavailable testbed (Patience.Beat).
 	Retry time.Duration
-	// Scratch is a directory for the records of studies that run.
+	// Scratch is a directory for records of running studies.
 	Scratch string
 }
 
-// Run works until ctx ends. A testbed in other hands, or in quarantine, is waited for.
+// Run works until ctx ends. It waits for a testbed that is leased by others, or in quarantine.
 func (w *Worker) Run(ctx context.Context) error {
 	said := ""
 	once := func(format string, args ...any) {
@@ -86,7 +86,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		once("testbed %s (%s) is ours, lease %d", w.Testbed.Testbed, w.Testbed.Label, l.Epoch)
 		b := &bench{Worker: w}
 		err = w.Queue.Work(ctx, l, w.fit, b.do)
-		b.busy.Lock() // a job may outlive the patience of who handed it out
+		b.busy.Lock() // a job may outlast the patience of the queue
 		b.clear()
 		b.busy.Unlock()
 		if err != nil && ctx.Err() == nil {
@@ -96,7 +96,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	return nil
 }
 
-// fit proves the testbed.
+// fit checks the testbed.
 func (w *Worker) fit(ctx context.Context) error {
 	if w.Testbed.Fit == nil {
 		return nil
@@ -104,7 +104,7 @@ func (w *Worker) fit(ctx context.Context) error {
 	return w.Testbed.Fit(ctx)
 }
 
-// bench is a testbed under one lease: the lab stays open from block to block of a study.
+// bench is a testbed under one lease: the lab stays open between blocks of a study.
 type bench struct {
 	*Worker
 	study string
@@ -112,10 +112,10 @@ type bench struct {
 	dir   *studydir.Dir
 	lab   *Lab
 	files []queue.File
-	busy  sync.Mutex // while a job is in hand: the next lease waits for the last one's
+	busy  sync.Mutex // held during a job: the next lease waits for the last job of the previous one
 }
 
-// do does a job.
+// do processes a job.
 func (b *bench) do(ctx context.Context, j queue.Job) (queue.Outcome, error) {
 	b.busy.Lock()
 	defer b.busy.Unlock()
@@ -127,7 +127,7 @@ func (b *bench) do(ctx context.Context, j queue.Job) (queue.Outcome, error) {
 	if err == nil || ctx.Err() != nil {
 		return o, err
 	}
-	b.clear() // whatever is open may be what is wrong
+	b.clear() // the open lab may be the problem
 	var bed *queue.BedFailed
 	if errors.As(err, &bed) {
 		return o, err
@@ -139,7 +139,7 @@ func (b *bench) do(ctx context.Context, j queue.Job) (queue.Outcome, error) {
 	return o, err
 }
 
-// block runs a unit's blocks.
+// block runs the blocks of a unit.
 func (b *bench) block(ctx context.Context, j queue.Job) (queue.Outcome, error) {
 	if j.Spec.Testbed.Kind != b.Testbed.Kind {
 		return queue.Outcome{}, fmt.Errorf("the study needs a testbed of kind %s, and %s is one of kind %s", j.Spec.Testbed.Kind, b.Testbed.Testbed, b.Testbed.Kind)
@@ -203,21 +203,21 @@ func (b *bench) open(ctx context.Context, j queue.Job) error {
 	return err
 }
 
-// clear closes what is open and removes it.
+// clear closes and removes what is open.
 func (b *bench) clear() {
 	if b.lab != nil {
 		b.lab.Close()
 	}
 	if b.dir != nil {
-		_ = b.dir.Close() // nothing of it is read again
+		_ = b.dir.Close() // not read again
 	}
 	if b.path != "" {
-		_ = os.RemoveAll(b.path) // scratch
+		_ = os.RemoveAll(b.path) // temporary data
 	}
 	b.lab, b.dir, b.path, b.study = nil, nil, "", ""
 }
 
-// finish takes a study's record into the ledger.
+// finish adds a study's record to the ledger.
 func (b *bench) finish(ctx context.Context, j queue.Job) (queue.Outcome, error) {
 	files, err := b.Queue.Record(ctx, j.Study)
 	if err != nil {
@@ -232,7 +232,7 @@ func (b *bench) finish(ctx context.Context, j queue.Job) (queue.Outcome, error) 
 	return queue.Outcome{Ledger: id}, nil
 }
 
-// numbers writes a unit's blocks.
+// numbers formats the blocks of a unit.
 func numbers(blocks []int) string {
 	switch n := len(blocks); n {
 	case 0:
