@@ -8,12 +8,12 @@ import (
 	"linerate/internal/stats"
 )
 
-// Check is one figure of a design that has to be shown, not assumed.
+// Check is a property of a study's design that is verified by simulation.
 type Check struct {
 	What   string  `json:"what"`
 	N      int     `json:"n"`
 	Value  float64 `json:"value"`
-	Low    float64 `json:"claimed_low"` // the claim; Low 0 and High 1: shown without claim
+	Low    float64 `json:"claimed_low"` // the claim; Low 0 and High 1: no claim
 	High   float64 `json:"claimed_high"`
 	Within bool    `json:"kept"`
 }
@@ -23,9 +23,9 @@ func check(what string, n int, hits, reps int, low, high float64) Check {
 	return Check{what, n, v, low, high, v >= low-slack && v <= high+slack}
 }
 
-// Checks simulates what stands behind a study's verdicts besides the single
-// comparison: variants that scatter differently, several variants at once,
-// equivalence, and looking before the end.
+// Checks simulates what a study's verdicts rely on besides the single
+// comparison: variants with unequal scatter, several variants at once,
+// equivalence tests, and interim looks.
 func Checks(reps int, seed uint64) []Check {
 	r := rand.New(rand.NewPCG(seed, 0xde51))
 	var out []Check
@@ -78,7 +78,7 @@ func Checks(reps int, seed uint64) []Check {
 	return append(out, check("the same looks at 5 % each, without a plan", 20, naive, reps, 0, 1))
 }
 
-// percentages counts intervals in percent that hold the true effect, on the scale of differences.
+// percentages counts the intervals, in percentage points, that contain the true difference.
 func percentages(r *rand.Rand, n, reps int) (covered int) {
 	for range reps {
 		control, variant := stats.Arm{Values: make([]float64, n)}, stats.Arm{Values: make([]float64, n)}
@@ -103,7 +103,7 @@ func gaussians(r *rand.Rand, n int, mean float64) []float64 {
 	return x
 }
 
-// alarms counts false ones by a variant's own variance and by a shared one.
+// alarms counts false positives with each variant's own variance and with a pooled one.
 type alarms struct{ own, shared int }
 
 func (a *alarms) add(d []float64, sd, df float64) {
@@ -116,8 +116,8 @@ func (a *alarms) add(d []float64, sd, df float64) {
 	}
 }
 
-// unequalScatter counts false positives about two idle variants, one of which
-// scatters five times as much as the other and the control.
+// unequalScatter counts false positives of two variants without effect, one
+// of which has five times the scatter of the other and of the control.
 func unequalScatter(r *rand.Rand, n, reps int) (quiet, noisy alarms) {
 	for range reps {
 		block := gaussians(r, n, 0)
@@ -139,8 +139,8 @@ func unequalScatter(r *rand.Rand, n, reps int) (quiet, noisy alarms) {
 	return quiet, noisy
 }
 
-// additiveResidual is the residual standard deviation of the two-way model
-// block + arm, which takes all arms to scatter alike.
+// additiveResidual returns the residual standard deviation of the two-way model block
+// + arm, which assumes equal scatter in all arms, and its degrees of freedom.
 func additiveResidual(arms [][]float64) (sd, df float64) {
 	k, n := len(arms), len(arms[0])
 	grand, byArm, byBlock := 0.0, make([]float64, k), make([]float64, n)
@@ -162,7 +162,7 @@ func additiveResidual(arms [][]float64) (sd, df float64) {
 	return math.Sqrt(ss / df), df
 }
 
-// family counts studies of five idle variants with any false positive.
+// family counts studies of five variants without effect that have any false positive.
 func family(r *rand.Rand, n, reps int) (holm, raw int) {
 	for range reps {
 		control := positive(gaussians(r, n, 0))
@@ -197,7 +197,7 @@ func positive(x []float64) []float64 {
 }
 
 // falselyEquivalent counts variants exactly at the margin that pass TOST. The scatter is
-// small relative to the margin, so the test reaches its full level.
+// small relative to the margin, so that the test reaches its full level.
 func falselyEquivalent(r *rand.Rand, n, reps int) (hits int) {
 	low, high := stats.RatioMargins(1)
 	for range reps {
@@ -212,7 +212,7 @@ func falselyEquivalent(r *rand.Rand, n, reps int) (hits int) {
 	return hits
 }
 
-// looked is a study's comparison at the look that ends it.
+// looked returns a study's comparison at the look that ended it.
 func looked(plan stats.Sequential, d []float64) (c stats.Comparison) {
 	for k, n := range plan.Looks {
 		stop := false
@@ -224,8 +224,8 @@ func looked(plan stats.Sequential, d []float64) (c stats.Comparison) {
 	return c
 }
 
-// curse is the mean estimate of those studies with looks that find a difference, as it is and
-// without the selection, over the true effect.
+// curse returns the mean estimate, relative to the true effect, over studies with interim
+// looks that find a difference: raw, and corrected for the selection.
 func curse(r *rand.Rand, plan stats.Sequential, want int, power float64) (raw, adjusted float64) {
 	effect := stats.MinimumDetectableEffect(scatter, looks[len(looks)-1], 0.05, power)
 	for found := 0; found < want; {

@@ -5,23 +5,23 @@ import (
 	"math/rand/v2"
 )
 
-// Shape is a kind of data: what a machine's trials look like in the order
-// they are run, around 1 and with a scatter of about 1 %.
+// Shape is the kind of data that a machine's trials produce in the order of
+// their execution, around 1 with about 1 % scatter.
 type Shape string
 
-// The shapes of the benchmark.
+// The shapes.
 const (
 	Normal     Shape = "normal"
 	Skewed     Shape = "skewed"     // log-normal, long upper tail
 	HeavyTail  Shape = "heavy tail" // Student's t with 3 degrees of freedom
-	Drifting   Shape = "drifting"   // normal, and the machine slows by 4 % over the study
+	Drifting   Shape = "drifting"   // normal, while the machine slows by 4 % over the study
 	Correlated Shape = "correlated" // first-order autoregressive, 0.8 from trial to trial
 )
 
-// Shapes lists them.
+// Shapes lists all shapes.
 func Shapes() []Shape { return []Shape{Normal, Skewed, HeavyTail, Drifting, Correlated} }
 
-// scatter is the standard deviation of a trial, relative.
+// scatter is the relative standard deviation of a trial.
 const scatter = 0.01
 
 // series draws n consecutive trials of one machine.
@@ -33,8 +33,8 @@ func (s Shape) series(r *rand.Rand, n int) []float64 {
 		case Normal:
 			x[i] = 1 + scatter*r.NormFloat64()
 		case Skewed:
-			// exp of a normal with σ = 1, scaled to the common scatter: its
-			// own standard deviation is 2.161 and its mean 1.649.
+			// The exponential of a standard normal has mean 1.649 and standard
+			// deviation 2.161, which is scaled to the common scatter.
 			x[i] = 1 + scatter*(math.Exp(r.NormFloat64())-1.6487)/2.1612
 		case HeavyTail:
 			x[i] = 1 + scatter*studentT3(r)/math.Sqrt(3)
@@ -54,19 +54,19 @@ func studentT3(r *rand.Rand) float64 {
 	return r.NormFloat64() / math.Sqrt((a*a+b*b+c*c)/3)
 }
 
-// Order is how the trials of two arms follow each other.
+// Order is how the trials of two arms are arranged in time.
 type Order string
 
 // The orders.
 const (
-	// Interleaved: in each block both arms once, in random order.
+	// Interleaved runs both arms once in each block, in random order.
 	Interleaved Order = "interleaved"
-	// Consecutive: all trials of one arm, then all of the other, as a
-	// benchmark script without a plan runs them.
+	// Consecutive runs all trials of one arm, then all of the other, as a
+	// simple benchmark script does.
 	Consecutive Order = "consecutive"
 )
 
-// sample draws a study of n trials an arm; the variant is slower by effect.
+// sample simulates a study of n trials per arm; the variant is slower by effect.
 func sample(r *rand.Rand, s Shape, o Order, n int, effect float64) (control, variant []float64) {
 	x := s.series(r, 2*n)
 	control, variant = make([]float64, n), make([]float64, n)

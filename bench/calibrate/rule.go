@@ -8,36 +8,35 @@ import (
 	"linerate/internal/stats/ministat"
 )
 
-// Decision is what a rule says of two arms.
+// Decision is the result of a rule for two arms.
 type Decision struct {
 	Differs   bool
-	Low, High float64 // interval of the relative effect; NaN where the rule has none
+	Low, High float64 // interval of the relative effect; NaN if the rule has none
 }
 
-// Rule decides whether two arms differ at 5 %.
+// Rule decides at the 5 % level whether two arms differ.
 type Rule struct {
 	Name   string
 	decide func(control, variant []float64) Decision
-	// claims lists where the rule claims its nominal level; elsewhere it is
-	// shown without a claim.
+	// claims returns what the rule claims about its level for a kind of data.
 	claims func(s Shape, o Order, n int) Claim
 }
 
-// Claim is what a rule promises for a kind of data.
+// Claim is what a rule claims for a kind of data.
 type Claim string
 
 // The claims.
 const (
 	// Nominal: false positives 5 % and coverage 95 %, each ±1 point.
 	Nominal Claim = "nominal"
-	// Conservative: false positives at most 6 %, coverage at least 94 %,
-	// and less power than could be had.
+	// Conservative: false positives at most 6 %, coverage at least 94 %, at a
+	// loss of power.
 	Conservative Claim = "conservative"
-	// None: no level is claimed, and a warning or the documentation says so.
+	// None: no level is claimed, which a warning or the documentation says.
 	None Claim = "none"
 )
 
-// Rules lists linerate's two deciding rules, then ministat's and benchstat's.
+// Rules lists the two rules of linerate, then those of ministat and benchstat.
 func Rules() []Rule {
 	return []Rule{
 		{"linerate blocks", blocks, claimBlocks},
@@ -57,7 +56,7 @@ func welch(control, variant []float64) Decision {
 	return Decision{t.P <= 0.05, math.Expm1(t.Low), math.Expm1(t.High)}
 }
 
-// ministatRule is ministat's test at 95 %; its interval is the relative one.
+// ministatRule is ministat's test at 95 %, with the interval of the relative effect.
 func ministatRule(control, variant []float64) Decision {
 	d, err := ministat.Compare(control, variant, 95)
 	if err != nil {
@@ -66,9 +65,9 @@ func ministatRule(control, variant []float64) Decision {
 	return Decision{d.Proven, (d.Percent - d.PercentError) / 100, (d.Percent + d.PercentError) / 100}
 }
 
-// benchstatRule is benchstat's default: Mann–Whitney at 5 %, no interval on
-// the difference. Without ties that is a comparison of U with its critical
-// value, kept per sample size.
+// benchstatRule is benchstat's default, the Mann–Whitney test at 5 %, without
+// an interval. Without ties, it compares U with a critical value, which is
+// cached per sample size.
 func benchstatRule() func(control, variant []float64) Decision {
 	critical := map[int]int{}
 	return func(control, variant []float64) Decision {
@@ -83,10 +82,10 @@ func benchstatRule() func(control, variant []float64) Decision {
 	}
 }
 
-// rankCritical is the largest U whose two-sided p is at most 5 % without an effect, −1 where none is: by the
-// recurrence of Mann & Whitney on which sample holds the largest value.
+// rankCritical returns the largest U whose two-sided p is at most 5 %, or −1 if there is none, by
+// Mann and Whitney's recurrence on the sample of the largest value.
 func rankCritical(n int) int {
-	rows := make([][]float64, n+1) // chances of each U of i values against those so far
+	rows := make([][]float64, n+1) // probabilities of each U of i values against the j so far
 	for i := range rows {
 		rows[i] = make([]float64, n*n+1)
 		rows[i][0] = 1
@@ -111,7 +110,7 @@ func rankCritical(n int) int {
 	return n * n
 }
 
-// rankU is how many pairs have the variant above the control.
+// rankU counts the pairs in which the variant is above the control.
 func rankU(control, variant []float64) int {
 	a, b := slices.Sorted(slices.Values(control)), slices.Sorted(slices.Values(variant))
 	u, i := 0, 0
@@ -140,10 +139,10 @@ func logarithms(x []float64) []float64 {
 	return l
 }
 
-// claimBlocks: block-wise log ratios of exchangeable arms are symmetric about
-// zero whatever the shape, and randomisation inside blocks keeps them so under
-// drift. Heavy tails and skew make t conservative in small samples; there it
-// promises no more than to keep below its level.
+// claimBlocks: with exchangeable arms, block-wise log ratios are symmetric
+// about zero for any shape, and randomisation within blocks keeps them so
+// under drift. Heavy tails and skew make t conservative in small samples, so
+// only a bound is claimed for them.
 func claimBlocks(s Shape, o Order, _ int) Claim {
 	switch {
 	case o == Consecutive && (s == Drifting || s == Correlated):
@@ -154,7 +153,7 @@ func claimBlocks(s Shape, o Order, _ int) Claim {
 	return Nominal
 }
 
-// claimWelch: independent trials.
+// claimWelch: Welch's test needs independent trials.
 func claimWelch(s Shape, _ Order, n int) Claim {
 	switch {
 	case s == Drifting || s == Correlated:

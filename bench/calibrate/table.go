@@ -1,6 +1,6 @@
-// Package calibrate measures the statistics by simulation: a rule's
-// false-positive rate when nothing differs, the coverage of its intervals, and
-// its power, for data as benchmarks produce them. Chance is seeded.
+// Package calibrate measures properties of the statistical rules by simulation:
+// the false-positive rate without a difference, the coverage of intervals and the
+// power, for data like those of benchmarks. Random numbers are seeded.
 package calibrate
 
 import (
@@ -8,29 +8,29 @@ import (
 	"math/rand/v2"
 )
 
-// effect is the true slow-down in the power simulation: one standard
-// deviation and a half of a trial.
+// effect is the true slow-down in the power simulation: 1.5 standard
+// deviations of a trial.
 const effect = 0.015
 
-// Row is a rule's record on one kind of data.
+// Row holds the results of a rule for one kind of data.
 type Row struct {
 	Shape Shape  `json:"shape"`
 	Order Order  `json:"order"`
 	N     int    `json:"n"` // trials per arm
 	Rule  string `json:"rule"`
-	// FalsePositive is the share of A/A studies called different, Coverage
-	// that of intervals that hold the true effect (null: the rule has none),
-	// Power that of studies in which a slow-down by 1.5 % is found.
+	// FalsePositive is the share of A/A studies called different, Coverage the
+	// share of intervals that contain the true effect (null: the rule has none),
+	// Power the share of studies in which a slow-down by 1.5 % is found.
 	FalsePositive float64  `json:"false_positive"`
 	Coverage      *float64 `json:"coverage"`
 	Power         float64  `json:"power"`
 	Claim         Claim    `json:"claim"`
-	// Kept: the claim holds, within the simulation's error.
+	// Kept says that the claim holds within the simulation error.
 	Kept bool `json:"kept"`
 }
 
-// Table simulates reps A/A studies and as many with an effect, for every
-// shape, order and size; all rules see the same data.
+// Table simulates reps A/A studies and reps studies with an effect for each
+// shape, order and size. All rules see the same data.
 func Table(sizes []int, reps int, seed uint64) []Row {
 	var rows []Row
 	for _, order := range []Order{Interleaved, Consecutive} {
@@ -43,7 +43,7 @@ func Table(sizes []int, reps int, seed uint64) []Row {
 	return rows
 }
 
-// tally counts one rule's decisions.
+// tally counts the decisions of a rule.
 type tally struct{ alarms, covered, intervals, found int }
 
 func cell(shape Shape, order Order, n, reps int, seed uint64) []Row {
@@ -73,8 +73,8 @@ func cell(shape Shape, order Order, n, reps int, seed uint64) []Row {
 	return rows
 }
 
-// add counts a decision on arms that differ. The location of every shape
-// scales with the effect, so the true relative effect is −effect.
+// add counts a decision on arms that differ. sample multiplies the variant by
+// 1 − effect, so the true relative effect is −effect.
 func (t *tally) add(d Decision) {
 	if d.Differs {
 		t.found++
@@ -96,7 +96,7 @@ func (t *tally) row(reps int) Row {
 	return r
 }
 
-// kept checks a claim, with two standard errors of the simulation to spare.
+// kept checks a claim, allowing for two standard errors of the simulation.
 func (r Row) kept(reps int) bool {
 	slack := 2 * standardError(reps)
 	high := r.FalsePositive <= 0.06+slack && (r.Coverage == nil || *r.Coverage >= 0.94-slack)
@@ -110,5 +110,5 @@ func (r Row) kept(reps int) bool {
 	return true
 }
 
-// standardError of a share near 5 % in so many repetitions.
+// standardError is that of a share near 5 % in the given number of repetitions.
 func standardError(reps int) float64 { return math.Sqrt(0.05 * 0.95 / float64(reps)) }

@@ -1,6 +1,6 @@
-// Package changes holds what linerate offers to change (fixes, shorter files, plans, results
-// of tune, exports) against one property: carried out on the files and judged again, it
-// brings nothing new against the host, and the host forwards, filters and starts what it did.
+// Package changes checks everything that linerate offers to change (fixes, shorter files, plans,
+// results of tune, exports) for one property: once applied to the files and audited again, it
+// causes no new finding, and the host forwards, filters and starts what it did before.
 package changes
 
 import (
@@ -25,30 +25,30 @@ import (
 	"linerate/internal/tunable"
 )
 
-// Tree is the configuration of a host, by path.
+// Tree is the configuration files of a host, by path.
 type Tree map[string]string
 
-// Host is a tree, the system that it is of, and what its files do not tell.
+// Host is a tree, its operating system, and facts that its files do not contain.
 type Host struct {
 	OS, Release, Role string
 	Files             Tree
 	Memory            uint64
 	CPUs              int
-	Booted            bool // its running values are known: those of the files
+	Booted            bool // running values are known, and equal those of the files
 	Needs             plan.Needs
 	Unmeasured        bool
 }
 
-// Bench knows what audits and plans know, and the lines of files that people published.
+// Bench holds the data for audits and plans, and lines of published configurations.
 type Bench struct {
 	known   audit.Input
 	library *plan.Library
-	names   map[string][]string // of settings that the catalogue has
+	names   map[string][]string // names of settings in the catalogue
 	Trees   []Host              // configurations to change, besides generated ones
-	Lines   []string            // of sysctl.d
+	Lines   []string            // lines of sysctl.d files
 }
 
-// New loads the catalogue.
+// New returns a Bench with the catalogue loaded.
 func New() (*Bench, error) {
 	known, err := hosts.Input()
 	if err != nil {
@@ -70,7 +70,7 @@ func New() (*Bench, error) {
 var (
 	releases = map[string][]string{fact.FreeBSD: {"14.3", "12.4", "15.0", "13.2"}, fact.Linux: {"6.12", "5.15", "7.1"}}
 	roles    = []string{"router", "firewall", "web", "cdn", "storage", "endpoint"}
-	// switches make a host forward or filter.
+	// switches turn forwarding or filtering on.
 	switches = map[string][]string{
 		fact.Linux:   {"net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding", "net.ipv4.conf.all.rp_filter", "net.ipv4.conf.eth0.forwarding"},
 		fact.FreeBSD: {"gateway_enable", "ipv6_gateway_enable", "pf_enable", "firewall_enable", "net.inet.ip.forwarding", "net.inet6.ip6.forwarding"},
@@ -82,8 +82,8 @@ var (
 	values = []string{"0", "1", "2", "-1", "128", "4096", "65536", "262144", "16777216", "4294967296", "YES", "NO", "4096 87380 16777216", "off"}
 )
 
-// Host makes the host of a case: a published tree, or random lines with conflicts, wrong
-// places, wrong and old names.
+// Host generates the host of a seed: a published tree or a minimal one, with random
+// lines added, some of them conflicting, in wrong files, or of wrong or old names.
 func (b *Bench) Host(seed uint64) Host {
 	r := rand.New(rand.NewPCG(seed, 1))
 	h := Host{OS: []string{fact.FreeBSD, fact.Linux}[r.IntN(2)], Role: roles[r.IntN(len(roles))], Unmeasured: r.IntN(2) == 0, Booted: r.IntN(3) == 0}
@@ -110,7 +110,7 @@ func (b *Bench) Host(seed uint64) Host {
 	return h
 }
 
-// write adds random lines to a host's files.
+// write adds random lines to the files of a host.
 func (b *Bench) write(r *rand.Rand, h Host) {
 	var used []string
 	for range 3 + r.IntN(12) {
@@ -161,7 +161,7 @@ func (t Tree) add(file, line string) {
 	t[file] += line + "\n"
 }
 
-// facts reads a host's files, and adds what they do not tell.
+// facts inspects the files of a host, and adds the facts that they do not contain.
 func (b *Bench) facts(h Host, files Tree) (*fact.Facts, error) {
 	texts := map[string][]byte{}
 	for p, text := range files {
@@ -172,7 +172,7 @@ func (b *Bench) facts(h Host, files Tree) (*fact.Facts, error) {
 		return nil, fmt.Errorf("read the tree: %w", err)
 	}
 	f.Memory.Physical, f.CPU.Count = h.Memory, h.CPUs
-	if h.Booted { // a value that every kernel has
+	if h.Booted { // every kernel reports this value
 		f.Settings = append(f.Settings, fact.Tunable{Name: map[string]string{fact.FreeBSD: "kern.ostype", fact.Linux: "kernel.ostype"}[h.OS], Namespace: fact.Kernel, Live: &h.OS})
 		f.Normalise()
 	}
@@ -194,10 +194,10 @@ func (b *Bench) facts(h Host, files Tree) (*fact.Facts, error) {
 	return f, nil
 }
 
-// forwarding are the switches of IPv4 and IPv6, of which every kernel shows a value.
+// forwarding are the sysctls for IPv4 and IPv6 forwarding, which every kernel has.
 var forwarding = map[string][2]string{fact.Linux: {"net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding"}, fact.FreeBSD: {"net.inet.ip.forwarding", "net.inet6.ip6.forwarding"}}
 
-// runs adds the running value of a switch that no line of sysctl.conf sets.
+// runs sets the running value of a switch unless it is already known.
 func runs(f *fact.Facts, name string, on bool) {
 	if _, known := f.LiveValue(name); known {
 		return
@@ -213,19 +213,19 @@ func runs(f *fact.Facts, name string, on bool) {
 	f.Normalise()
 }
 
-// takes reports that a setting can be set by a stage of the boot.
+// takes reports whether a setting can be set in a stage of the boot.
 func takes(s tunable.State, stage fact.Stage) bool {
 	return stage == fact.Sysctl && s.Settable.AtRuntime() || stage == fact.Loader && s.Settable.AtBoot()
 }
 
-// judge audits facts for a host's role.
+// judge returns an audit for the host's role.
 func (b *Bench) judge(h Host) plan.Judge {
 	known := b.known
 	known.Role = h.Role
 	return plan.By(known)
 }
 
-// record is what the catalogue knows of a name, where the host has it.
+// record returns the catalogue's record of a name, if it exists in the host's release.
 func (b *Bench) record(h Host, name string) (*tunable.Record, bool) {
 	rec, ok := b.known.Catalogue.Lookup(h.OS, name)
 	return rec, ok && rec.Exists(release.MustParse(h.Release))

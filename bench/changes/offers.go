@@ -17,15 +17,15 @@ import (
 	"linerate/internal/tunable"
 )
 
-// Offer is a change that linerate offers a host.
+// Offer is a change that linerate offers for a host.
 type Offer struct {
 	Kind  string // fixes, shorter, plan, tune
 	Plan  plan.Plan
-	lines []plan.Removal // that go
-	own   bool           // linerate's files are written
+	lines []plan.Removal // lines to be removed
+	own   bool           // linerate's own files are written
 }
 
-// Offers are all that linerate would change about a host.
+// Offers returns all changes that linerate would offer for a host, and its facts.
 func (b *Bench) Offers(h Host, seed uint64) ([]Offer, *fact.Facts, error) {
 	f, err := b.facts(h, h.Files)
 	if err != nil {
@@ -52,7 +52,7 @@ func (b *Bench) Offers(h Host, seed uint64) ([]Offer, *fact.Facts, error) {
 	return []Offer{{"fixes", fixes, fixes.Removals(), true}, {"shorter", fixes, fixes.Cuts(), false}, {"plan", made, made.Removals(), true}, {"tune", tuned, tuned.Removals(), true}}, f, nil
 }
 
-// gains are settings that an experiment might have confirmed.
+// gains returns settings as an experiment might have confirmed them.
 func (b *Bench) gains(h Host, seed uint64) (all []plan.Gain) {
 	r := rand.New(rand.NewPCG(seed, 2))
 	for range 3 {
@@ -64,8 +64,8 @@ func (b *Bench) gains(h Host, seed uint64) (all []plan.Gain) {
 	return all
 }
 
-// Check lists what is wrong with what is offered to the host of a seed, and counts the
-// changes.
+// Check returns the problems of the changes offered to the host of a seed, and the
+// number of changes.
 func (b *Bench) Check(h Host, seed uint64) (problems []string, changes int, err error) {
 	offers, before, err := b.Offers(h, seed)
 	if err != nil {
@@ -102,7 +102,7 @@ func (b *Bench) Check(h Host, seed uint64) (problems []string, changes int, err 
 	return problems, changes, nil
 }
 
-// again is what could still be taken out of files that were made shorter.
+// again lists lines that could still be removed from files already shortened.
 func (b *Bench) again(h Host, after *fact.Facts) (all []string) {
 	p, err := plan.Fixes(after, b.known.Catalogue, b.judge(h))
 	if err != nil {
@@ -114,7 +114,7 @@ func (b *Bench) again(h Host, after *fact.Facts) (all []string) {
 	return all
 }
 
-// done are the facts of a host that did what is offered, and booted.
+// done returns the facts of a host after the offer was applied and the host booted.
 func (b *Bench) done(h Host, o Offer) (*fact.Facts, error) {
 	files := maps.Clone(h.Files)
 	for name, text := range files {
@@ -133,7 +133,7 @@ func (b *Bench) done(h Host, o Offer) (*fact.Facts, error) {
 	return b.facts(h, files)
 }
 
-// limit writes the limits of pf, which a plan leaves to the person whose pf.conf it is.
+// limit writes pf limits to pf.conf, which a plan leaves to the administrator.
 func (t Tree) limit(p plan.Plan) {
 	const conf = "/etc/pf.conf"
 	for _, s := range p.Settings {
@@ -144,7 +144,7 @@ func (t Tree) limit(p plan.Plan) {
 	}
 }
 
-// harm is what an audit has to say that it did not say before.
+// harm lists the findings of an audit that are new or more severe than before.
 func harm(was, is *audit.Report) (all []string) {
 	known := map[string]audit.Severity{}
 	for _, o := range was.Findings {
@@ -160,10 +160,10 @@ func harm(was, is *audit.Report) (all []string) {
 	return all
 }
 
-// switched is a name that switches something on.
+// switched matches names of settings that turn something on.
 var switched = regexp.MustCompile(`^[^.]*_(enable|load)$|^kld_list$|^ifconfig_|router$|_routes|forward(ing)?$`)
 
-// losses are what forwards, filters, loads or starts before, and no longer.
+// losses lists what the host forwarded, filtered, loaded or started before but not after.
 func (b *Bench) losses(h Host, o Offer, before, after *fact.Facts) (all []string) {
 	for what, states := range map[string][2]bool{"IPv4 forwarding": {before.ForwardsIPv4(), after.ForwardsIPv4()}, "IPv6 forwarding": {before.ForwardsIPv6(), after.ForwardsIPv6()},
 		"pf": {before.PFOn(), after.PFOn()}, "ipfw": {before.IPFWOn(), after.IPFWOn()}} {
@@ -184,7 +184,7 @@ func (b *Bench) losses(h Host, o Offer, before, after *fact.Facts) (all []string
 	return all
 }
 
-// standing are the values that stand after a boot, by namespace and name.
+// standing returns the values in effect after a boot, by namespace and name.
 func standing(f *fact.Facts) map[string]string {
 	all := map[string]string{}
 	for _, s := range f.Settings {
@@ -195,7 +195,7 @@ func standing(f *fact.Facts) map[string]string {
 	return all
 }
 
-// drift is where a plan's own view of its result is not what the files say.
+// drift lists settings for which the plan's expected result differs from that of the files.
 func drift(over, after *fact.Facts) (all []string) {
 	x, y := standing(over), standing(after)
 	names := slices.Sorted(maps.Keys(x))
@@ -205,7 +205,7 @@ func drift(over, after *fact.Facts) (all []string) {
 		}
 	}
 	for _, name := range names {
-		if x[name] != y[name] && y[name] != redact.Mark { // a secret's value is not read
+		if x[name] != y[name] && y[name] != redact.Mark { // values of secrets are not read
 			all = append(all, fmt.Sprintf("seen as %q, is %q: %s", x[name], y[name], name))
 		}
 	}
@@ -217,7 +217,7 @@ func drift(over, after *fact.Facts) (all []string) {
 	return all
 }
 
-// exported holds the forms that are read back to the plan's own files.
+// exported checks that exported forms, when read back, are equivalent to the plan's own files.
 func (b *Bench) exported(h Host, p plan.Plan) (all []string) {
 	if len(p.Settings) == 0 {
 		return nil

@@ -9,11 +9,11 @@ import (
 	"linerate/internal/fact"
 )
 
-// most bounds what is read of a tree: configuration, not data.
+// most is the largest file that is read of a tree, as configuration files are small.
 const most = 64 << 10
 
-// Read adds what is below a directory: of each that has an etc the tree, of other files
-// that end in .conf their lines.
+// Read adds the files below a directory: a directory that contains etc as a tree, and
+// the lines of other files that end in .conf.
 func (b *Bench) Read(dir string) error {
 	return filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -35,7 +35,7 @@ func (b *Bench) Read(dir string) error {
 	})
 }
 
-// tree adds a host's configuration.
+// tree adds the configuration of a host.
 func (b *Bench) tree(root string) error {
 	h := Host{OS: fact.Linux, Files: Tree{}}
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {

@@ -10,21 +10,21 @@ import (
 	"linerate/internal/study"
 )
 
-// Crowd is who connects to a host while each connection draws its arm.
+// Crowd is a population of clients whose connections each draw an arm.
 type Crowd struct {
 	Name    string  `json:"name"`
 	Clients int     `json:"clients"`
-	Visits  float64 `json:"visits_shape"`  // of the Pareto number of a client's visits; 0: as many of each
+	Visits  float64 `json:"visits_shape"`  // shape of the Pareto distribution of a client's visits; 0: all equal
 	Apart   float64 `json:"clients_apart"` // scatter of the clients' distances, as a log
-	Sizes   float64 `json:"sizes_shape"`   // of the Pareto durations
-	Drift   float64 `json:"drift"`         // scatter of a window's level, as a log
+	Sizes   float64 `json:"sizes_shape"`   // shape of the Pareto distribution of durations
+	Drift   float64 `json:"drift"`         // scatter of the windows' levels, as a log
 	Answers float64 `json:"answers"`       // scatter of the clients' effects, as a log
-	// Shared is the share of what a treated connection gains that it takes from the others: 1 is
-	// a bottleneck that is always full.
+	// Shared is the share of a treated connection's gain that others lose: 1 is an always
+	// saturated bottleneck.
 	Shared float64 `json:"shared"`
 }
 
-// Crowds are from easy to nasty.
+// Crowds lists the populations from easy to hard.
 func Crowds() []Crowd {
 	return []Crowd{
 		{Name: "alike", Clients: 12000, Sizes: 3},
@@ -37,32 +37,32 @@ func Crowds() []Crowd {
 	}
 }
 
-// CrowdRow is how studies by connection do.
+// CrowdRow holds the results of studies by connection for one crowd.
 type CrowdRow struct {
 	Crowd             string  `json:"crowd"`
 	FalsePositiveRate float64 `json:"false_positive_rate"`
-	Coverage          float64 `json:"coverage"` // of a gain of 4 % between connections
-	Power             float64 `json:"power"`    // of the same
-	// Needed are the connections that see it with a power of 0.8, by the intervals' mean square.
+	Coverage          float64 `json:"coverage"` // for a gain of 4 % between connections
+	Power             float64 `json:"power"`    // for the same
+	// Needed is the number of connections for a power of 0.8, from the mean square of the intervals.
 	Needed float64 `json:"connections_needed"`
-	// Better is the share of studies that call a gain of 20 % between connections better, and
-	// Refused of those that take it back because the host does not gain it.
+	// Better is the share of studies with a gain of 20 % between connections that call it
+	// better; Refused is the share that retract this because the host does not gain.
 	Better  float64 `json:"better_of_large"`
 	Refused float64 `json:"refused_of_large"`
-	// Host is the share of the intervals of what the host gains by it that contain that.
+	// Host is the coverage of the intervals for the gain of the whole host, with the same gain.
 	Host float64 `json:"host_coverage_of_large"`
 }
 
-// The studies: 20 windows of 600 connections, which a server of 20 a second has in ten minutes.
+// The studies: 20 windows of 600 connections, ten minutes of a server with 20 a second.
 const (
 	aWindow      = 600
 	studyWindows = 20
-	seen         = 1.96 + 0.84 // standard errors that are seen with a power of 0.8
+	seen         = 1.96 + 0.84 // standard errors that are detected with a power of 0.8
 	smallGain    = -0.0408     // 4 %, as a log
 	largeGain    = -0.2231     // 20 %
 )
 
-// Connections simulates studies of every crowd.
+// Connections simulates studies of each crowd.
 func Connections(studies int, seed uint64) []CrowdRow {
 	crowds := Crowds()
 	return list.Parallel(len(crowds), func(i int) CrowdRow { return crowds[i].row(studies, seed+uint64(i)) })
@@ -72,7 +72,7 @@ func (c Crowd) row(studies int, seed uint64) CrowdRow {
 	r := rand.New(rand.NewPCG(seed, 38))
 	s, err := study.Question{Settings: []study.Setting{study.SysctlTo("tcp-congestion", "bbr")}}.PerConnection(&study.Design{Terms: study.Terms{Watch: []string{"duration"}, HarmPercent: 20}, Margin: 1})
 	if err != nil {
-		panic(err) // the study is written above
+		panic(err) // the study is a constant
 	}
 	row, each := CrowdRow{Crowd: c.Name}, 1/float64(studies)
 	for range studies {
@@ -101,7 +101,7 @@ func (c Crowd) row(studies int, seed uint64) CrowdRow {
 	return row
 }
 
-// needed scales the connections of a study to those that see a small gain.
+// needed scales the connections of a study to the number that detects a small gain.
 func needed(v study.Verdict) float64 {
 	onScale := func(n stats.Number) float64 { return math.Log1p(n.Float() / 100) }
 	se := (onScale(v.CIHigh) - onScale(v.CILow)) / (2 * 1.96)
@@ -109,7 +109,7 @@ func needed(v study.Verdict) float64 {
 	return studyWindows * aWindow * ratio * ratio
 }
 
-// study draws one and gives its verdict.
+// study simulates a study and returns its verdict.
 func (c Crowd) study(s study.Spec, effect float64, r *rand.Rand) study.Verdict {
 	seed := r.Uint64()
 	base, own, cumulated := make([]float64, c.Clients), make([]float64, c.Clients), make([]float64, c.Clients)
@@ -135,7 +135,7 @@ func (c Crowd) study(s study.Spec, effect float64, r *rand.Rand) study.Verdict {
 					arm = study.AA
 				}
 			}
-			// What the treated gain of a shared bottleneck, all lose.
+			// At a shared bottleneck, everybody loses what the treated connections gain.
 			duration := level * base[client] * math.Pow(1-r.Float64(), -1/c.Sizes) * math.Exp(gain-c.Shared*share*effect)
 			arms[arm].Add(study.Connection{Client: uint32(client), FirstRTT: base[client], Duration: duration, Segments: 10})
 			arms[arm].Opened++

@@ -9,19 +9,19 @@ import (
 	"linerate/internal/study"
 )
 
-// Requests are how requests come to a log that is looked at every five seconds.
+// Requests is an arrival process of requests in a log that is read every five seconds.
 type Requests struct {
 	Name   string
-	ALook  float64 // how many on average, by chance alone (Poisson)
-	Rhythm float64 // times as many at the day's peak as at its trough; 0: none
-	// On and Off are how many looks long they come, and stay away, on average (exponential);
-	// 0: they always come.
+	ALook  float64 // mean per look (Poisson)
+	Rhythm float64 // ratio between the day's peak and trough; 0: none
+	// On and Off are the mean lengths, in looks, of periods with and without requests
+	// (exponential); 0: no such periods.
 	On, Off float64
-	// Flush is after how many looks the server writes what it kept of the log; 0: at once.
+	// Flush is the number of looks between flushes of the server's log buffer; 0: unbuffered.
 	Flush int
 }
 
-// comings of requests, from a request a minute to many a look.
+// comings are arrival processes, from a request a minute to many per look.
 var comings = []Requests{
 	{Name: "one a minute", ALook: 1.0 / 12},
 	{Name: "one in ten seconds", ALook: 0.5},
@@ -34,19 +34,19 @@ var comings = []Requests{
 	{Name: "one a second, written every minute", ALook: 5, Flush: 12},
 }
 
-// Silence is how the guardrails on requests that stay away do.
+// Silence holds the results of the guardrails for missing requests.
 type Silence struct {
 	Requests string `json:"requests"`
-	// FalseTrips is the share of studies without harm that they ended.
+	// FalseTrips is the share of studies without harm that a guardrail ended.
 	FalseTrips float64 `json:"false_trips"`
-	// Of studies under whose setting a share of the requests is left, Tripped is the share
-	// that they ended, and Minutes the median time that the host had the setting until then.
+	// With a setting that leaves a share Left of the requests: Tripped is the share of
+	// studies ended, Minutes the median time for which the host had the setting until then.
 	Left    float64      `json:"requests_left"`
 	Tripped float64      `json:"tripped"`
 	Minutes stats.Number `json:"treated_minutes_to_trip"`
 }
 
-// A window of five minutes has a look every five seconds, and the pilot is two windows.
+// A window lasts five minutes, with a look every five seconds; the pilot is two windows.
 const (
 	looksAWindow = 60
 	looksOfPilot = 120
@@ -79,7 +79,7 @@ func (q Requests) study(studies int, left float64, r *rand.Rand) Silence {
 	return s
 }
 
-// guarded runs a study until a guardrail ends it, and counts the looks under treatment.
+// guarded runs a study until a guardrail ends it, and counts the looks with the setting.
 func (q Requests) guarded(slots []study.WindowSlot, left float64, r *rand.Rand) (treated int, tripped bool) {
 	c := coming{Requests: q, rand: r, all: looksOfPilot + looksAWindow*len(slots), phase: 2 * math.Pi * r.Float64()}
 	apart, none := study.Watch{Guardrail: study.TimeBetween("")}, study.Watch{Guardrail: study.NoRequests("")}
@@ -120,18 +120,18 @@ func (q Requests) guarded(slots []study.WindowSlot, left float64, r *rand.Rand) 
 	return treated, false
 }
 
-// coming is a simulated log.
+// coming simulates a log.
 type coming struct {
 	Requests
 	rand    *rand.Rand
 	all, at int
 	phase   float64
 	off     bool
-	spell   float64 // looks that are left of it
-	kept    float64 // requests that are not written yet
+	spell   float64 // looks left in the current period
+	kept    float64 // requests not yet written
 }
 
-// look returns what was added to the log since the last look, reduced to a share.
+// look returns the number of requests logged since the last look, thinned to a share.
 func (c *coming) look(share float64) float64 {
 	c.at++
 	if c.On > 0 {
@@ -158,7 +158,7 @@ func (c *coming) look(share float64) float64 {
 	return n
 }
 
-// poisson draws a number of requests; many are all but normal.
+// poisson draws a Poisson number, by the normal approximation for means above 100.
 func poisson(r *rand.Rand, mean float64) (n float64) {
 	if mean > 100 {
 		return max(0, math.Round(mean+math.Sqrt(mean)*r.NormFloat64()))

@@ -1,6 +1,6 @@
-// Package provebench measures the switchback design on simulated days of hosts under
-// traffic: its false positives, the coverage of its intervals and the delay of its
-// guardrail, compared with what people do without it. Random numbers are seeded.
+// Package provebench evaluates the switchback design on simulated days of hosts
+// under traffic: false positives, coverage of intervals and delay of the guardrail,
+// compared with common practice. Random numbers are seeded.
 package provebench
 
 import (
@@ -11,26 +11,25 @@ import (
 	"linerate/internal/study"
 )
 
-// Shape is what a host's metric does by itself over a day.
+// Shape describes how the metric of a host varies by itself over a day.
 type Shape struct {
 	Name string `json:"name"`
-	// Rhythm is how many times as high the metric is at the day's peak as at its
-	// trough.
+	// Rhythm is the ratio of the metric at the day's peak to that at its trough.
 	Rhythm float64 `json:"rhythm"`
-	// Persistence is the autocorrelation from one window to the next of what moves
-	// slowly.
+	// Persistence is the autocorrelation of the slow component from one window to
+	// the next.
 	Persistence float64 `json:"persistence"`
-	Slow        float64 `json:"slow_percent"` // scatter of what moves slowly
+	Slow        float64 `json:"slow_percent"` // scatter of the slow component
 	Noise       float64 `json:"noise_percent"`
 	Heavy       bool    `json:"heavy_tails"`
 	Bursts      bool    `json:"bursts"`
-	// CarryOver is the share of a window in which the arm before still shows.
+	// CarryOver is the share of a window in which the previous arm still has an effect.
 	CarryOver float64 `json:"carry_over"`
-	// Late is the share of the effect that shows a window late.
+	// Late is the share of the effect that appears one window late.
 	Late float64 `json:"late"`
 }
 
-// Shapes of days, from easy to nasty.
+// Shapes lists the shapes from easy to hard.
 func Shapes() []Shape {
 	return []Shape{
 		{Name: "steady", Rhythm: 1, Noise: 2},
@@ -47,19 +46,19 @@ func Shapes() []Shape {
 	}
 }
 
-// perWindow is how many values a window has, burnt of them in its burn-in.
+// perWindow is the number of values in a window, burnt of which are its burn-in.
 const (
 	perWindow = 20
 	burnt     = 2
 )
 
-// day is one simulated study, value by value.
+// day is a simulated study.
 type day struct {
 	slots  []study.WindowSlot
 	values [][]float64 // by window
 }
 
-// simulate draws a day in which a treatment multiplies the metric by exp(effect).
+// simulate draws a day on which treatment multiplies the metric by exp(effect).
 func (s Shape) simulate(r *rand.Rand, slots []study.WindowSlot, effect float64) day {
 	d := day{slots: slots, values: make([][]float64, len(slots))}
 	fade := math.Pow(s.Persistence, 1.0/perWindow)
@@ -75,7 +74,7 @@ func (s Shape) simulate(r *rand.Rand, slots []study.WindowSlot, effect float64) 
 			slow = fade*slow + math.Sqrt(1-fade*fade)*s.Slow/100*r.NormFloat64()
 			if left--; s.Bursts && left < 0 {
 				burst = 0
-				if r.Float64() < 1.0/(4*perWindow) { // one in four windows
+				if r.Float64() < 1.0/(4*perWindow) { // once in four windows
 					burst, left = 0.3*r.ExpFloat64(), 1+r.IntN(2*perWindow)
 				}
 			}
@@ -87,18 +86,18 @@ func (s Shape) simulate(r *rand.Rand, slots []study.WindowSlot, effect float64) 
 	return d
 }
 
-// noise has unit variance; with heavy tails it is Student's t with three degrees of
-// freedom.
+// noise has unit variance; with heavy tails it is a scaled Student's t with three
+// degrees of freedom.
 func (s Shape) noise(r *rand.Rand) float64 {
 	z := r.NormFloat64()
 	if !s.Heavy {
 		return z
 	}
 	a, b, c := r.NormFloat64(), r.NormFloat64(), r.NormFloat64()
-	return z / math.Sqrt(a*a+b*b+c*c) // t₃ has variance 3: √3 cancels
+	return z / math.Sqrt(a*a+b*b+c*c) // t₃ has variance 3, so √3 cancels
 }
 
-// acting is the effect at a value of a window: the arm before fades linearly.
+// acting returns the effect at a value of a window: that of the previous arm fades linearly.
 func (s Shape) acting(before, now float64, i int) float64 {
 	fades := s.CarryOver * perWindow
 	if gone := (float64(i) + 0.5) / max(0.5, fades); gone < 1 {
@@ -107,7 +106,7 @@ func (s Shape) acting(before, now float64, i int) float64 {
 	return now
 }
 
-// mean of a window without its burn-in.
+// mean returns the mean of a window without its burn-in.
 func mean(values []float64) float64 {
 	sum := 0.0
 	for _, v := range values[burnt:] {
@@ -116,7 +115,7 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values)-burnt)
 }
 
-// arms are the values of the pairs of one treatment, or of the shams.
+// arms returns the values of the pairs of a treatment, or of the shams.
 func (d day) arms(of string) (control, treated stats.Arm) {
 	for w, s := range d.slots {
 		switch {
@@ -130,7 +129,7 @@ func (d day) arms(of string) (control, treated stats.Arm) {
 	return control, treated
 }
 
-// inTime are the windows in the order of time.
+// inTime returns the windows in chronological order.
 func (d day) inTime() (w stats.Windows) {
 	coins := map[int]int{}
 	for i, s := range d.slots {
@@ -146,7 +145,7 @@ func (d day) inTime() (w stats.Windows) {
 	return w
 }
 
-// until is the day up to so many pairs of the setting.
+// until returns the day up to the given number of pairs of the setting.
 func (d day) until(pairs int) day {
 	for i, s := range d.slots {
 		if s.Of == "setting" && s.Half == 2 {
@@ -158,7 +157,7 @@ func (d day) until(pairs int) day {
 	return d
 }
 
-// halves are the values of all windows of two arms, whenever they were.
+// windows returns the logarithms of the means of the windows that is selects.
 func (d day) windows(is func(w int, s study.WindowSlot) bool) (x []float64) {
 	for w, s := range d.slots {
 		if is(w, s) {

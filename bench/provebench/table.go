@@ -10,35 +10,35 @@ import (
 	"linerate/internal/study"
 )
 
-// Method is a way to judge a setting on one host.
+// Method is a way to evaluate a setting on one host.
 type Method string
 
-// The methods that the table has.
+// The methods in the table.
 const (
 	Pairs       Method = "linerate"            // the randomisation test over pairs
-	Looks       Method = "linerate, looks"     // the same, which may stop early
+	Looks       Method = "linerate, looks"     // the same, with early stopping
 	Shams       Method = "linerate, shams"     // its A/A arm
 	BeforeAfter Method = "before and after"    // half a day each, Welch's t over windows
-	OverWindows Method = "t-test over windows" // the same windows as linerate, Welch's t
+	OverWindows Method = "t-test over windows" // linerate's windows, Welch's t
 )
 
-// Row is what one method does on one shape of days.
+// Row holds the results of a method for one shape.
 type Row struct {
 	Shape  string `json:"shape"`
 	Method Method `json:"method"`
-	// FalsePositiveRate is of days on which the setting did nothing, Coverage of the
-	// 95 % interval and Power of days on which it lowered the metric by 5 %.
+	// FalsePositiveRate is that of days without effect; Coverage (of the 95 % interval)
+	// and Power are those of days on which the setting lowered the metric by 5 %.
 	FalsePositiveRate float64      `json:"false_positive_rate"`
 	Coverage          stats.Number `json:"coverage"`
 	Power             stats.Number `json:"power"`
-	// Reversed is the share of those days of which it says that the setting does harm, and Noticed
-	// that on which late effects change what is said (of days without effect, FalseNotices).
+	// Reversed is the share of the latter days on which the setting is found to do harm, and
+	// Noticed that on which late effects change the result (FalseNotices: of days without effect).
 	Reversed     float64      `json:"reversed"`
 	Noticed      stats.Number `json:"late_noticed"`
 	FalseNotices stats.Number `json:"late_false_notices"`
 }
 
-// pairs of a simulated study, and the effect that it is to find.
+// pairs of a simulated study, and the effect that it should find.
 const (
 	pairs  = 24
 	effect = -0.05
@@ -48,7 +48,7 @@ var methods = []Method{Pairs, Looks, Shams, BeforeAfter, OverWindows}
 
 type tally struct{ studies, alarms, intervals, covered, found, reversed, noticed, notices int }
 
-// Table simulates studies of every shape by every method, a shape on each CPU.
+// Table simulates studies of each shape for each method, the shapes in parallel.
 func Table(studies int, seed uint64) []Row {
 	return eachShape(func(i int, s Shape) []Row {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
@@ -58,7 +58,7 @@ func Table(studies int, seed uint64) []Row {
 		}
 		for range studies {
 			slots := plan.Schedule(r.Uint64())
-			halves := halfAndHalf(len(slots)) // a before-and-after comparison draws no random order
+			halves := halfAndHalf(len(slots)) // a before-and-after comparison does not randomise
 			for _, act := range []float64{0, effect} {
 				day, parted := s.simulate(r, slots, act), s.simulate(r, halves, act)
 				for _, m := range methods {
@@ -74,7 +74,7 @@ func Table(studies int, seed uint64) []Row {
 	})
 }
 
-// eachShape works shapes side by side, and puts what comes of them in their order.
+// eachShape processes the shapes in parallel, and returns the results in their order.
 func eachShape[T any](work func(i int, s Shape) []T) []T {
 	shapes := Shapes()
 	return slices.Concat(list.Parallel(len(shapes), func(i int) []T { return work(i, shapes[i]) })...)
@@ -91,7 +91,7 @@ func halfAndHalf(n int) []study.WindowSlot {
 	return slots
 }
 
-// study judges one day by a method.
+// study evaluates a day with a method and counts the result.
 func (t *tally) study(m Method, d day, effect float64) {
 	p, i, late := m.judge(d)
 	if effect == 0 {
@@ -119,8 +119,8 @@ func (t *tally) study(m Method, d day, effect float64) {
 	}
 }
 
-// judge gives the p of no effect, at most 0.05 where the method calls a difference, and
-// the interval of the effect on the logarithm; late effects are noticed by linerate's.
+// judge returns the p-value of no effect (at most 0.05 if the method finds a difference),
+// the interval of the log effect, and whether linerate noticed late effects.
 func (m Method) judge(d day) (p float64, i stats.Interval, late bool) {
 	opt := stats.Options{Draws: 1999, NoPlan: true, Better: stats.LowerIsBetter}
 	switch m {
@@ -141,10 +141,10 @@ func (m Method) judge(d day) (p float64, i stats.Interval, late bool) {
 	return decided(d, stats.CompareSwitchback([]stats.Arm{a}, []stats.Arm{b}, opt)[0], opt)
 }
 
-// lateDraws are fewer than a study's: a simulation has many of them.
+// lateDraws is less than in real studies, because there are many simulations.
 const lateDraws = 199
 
-// decided is a comparison with what the windows show of late effects.
+// decided returns the result of a comparison after the check for late effects.
 func decided(d day, c stats.Comparison, opt stats.Options) (p float64, i stats.Interval, late bool) {
 	c.Outlast(stats.LateEffects(d.inTime(), lateDraws, 1), 1, opt)
 	if p = 1; c.Verdict.Differs() {
@@ -156,7 +156,7 @@ func decided(d day, c stats.Comparison, opt stats.Options) (p float64, i stats.I
 // plan of the simulated studies.
 var plan = study.WindowPlan{Treatments: []string{"setting"}, Pairs: pairs}
 
-// looks of the study that may stop early: those that linerate prove plans.
+// looks are those of the study with early stopping, as planned by linerate prove.
 var looks = func() stats.Sequential {
 	s, err := stats.NewSequential(plan.LooksIn(pairs), 0.05)
 	if err != nil {
@@ -191,20 +191,20 @@ func (t *tally) row(s Shape, m Method) Row {
 	return row
 }
 
-// Guard is how the guardrail on the primary metric does on days of a shape.
+// Guard holds the results of the guardrail on the primary metric for one shape.
 type Guard struct {
 	Shape string `json:"shape"`
-	// FalseTrips is the share of days without harm that it ended.
+	// FalseTrips is the share of days without harm that the guardrail ended.
 	FalseTrips float64 `json:"false_trips_per_day"`
 	// Tripped is the share of days with harm that it ended, and Windows the median
-	// number of treated windows until it did, the one in which it tripped with its part.
+	// number of treated windows until then, counting part of the last one.
 	HarmPercent float64      `json:"harm_percent"`
 	Tripped     float64      `json:"tripped"`
 	Windows     stats.Number `json:"windows_to_trip"`
 }
 
-// Guards simulates the guardrail: a harm of 20 % is allowed, and days have none, or one
-// of 50, 100 or 400 %.
+// Guards simulates a guardrail that allows a harm of 20 %, on days without harm and on
+// days with a harm of 50, 100 or 400 %.
 func Guards(days int, seed uint64) []Guard {
 	return eachShape(func(i int, s Shape) (out []Guard) {
 		for _, harm := range []float64{50, 100, 400} {
@@ -257,8 +257,8 @@ func guarded(d day) (windows float64, tripped bool) {
 	return treated, false
 }
 
-// Claims are the worst false-positive rate of linerate's rows and the coverage that
-// is farthest from 95 %, over all shapes, of the study without looks.
+// Claims returns, for linerate without looks, the largest false-positive rate over
+// all shapes and the coverage that is farthest from 95 %.
 func Claims(rows []Row) (falsePositiveRate, coverage float64) {
 	coverage = 0.95
 	for _, r := range rows {

@@ -1,4 +1,4 @@
-// Package rolloutbench simulates fleets whose rollouts are experiments, with planted effects.
+// Package rolloutbench simulates rollouts as experiments on fleets, with known effects.
 package rolloutbench
 
 import (
@@ -13,23 +13,23 @@ import (
 	"linerate/internal/stats"
 )
 
-// World is how the hosts of a fleet differ, and what becomes of them meanwhile.
+// World describes how the hosts of a fleet differ, and how they change over time.
 type World struct {
 	Name    string  `json:"name"`
 	Apart   float64 `json:"hosts_apart"` // scatter of the hosts' levels, as a log
-	Strata  int     `json:"strata"`      // the first has half of the hosts, the next half of the rest …
-	Uneven  float64 `json:"uneven"`      // of strata: their trends differ by so much a period, as a log
-	Trend   float64 `json:"trend"`       // of all hosts in a period, as a log
-	Drift   float64 `json:"drift"`       // scatter of a host's own steps from period to period, as a log
+	Strata  int     `json:"strata"`      // the first contains half of the hosts, the next half of the rest …
+	Uneven  float64 `json:"uneven"`      // trend of stratum n per period, in units of n, as a log
+	Trend   float64 `json:"trend"`       // scatter of the trend common to all hosts, as a log
+	Drift   float64 `json:"drift"`       // scatter of a host's steps from period to period, as a log
 	Answers float64 `json:"answers"`     // scatter of the hosts' effects, as a log
-	Builds  float64 `json:"builds"`      // share of the effect that is missing in its first period, of that in its second …
-	Noise   float64 `json:"noise"`       // scatter of a host's period, as a log; 0: that of most worlds
+	Builds  float64 `json:"builds"`      // share of the effect that is missing in its first period; squared in its second …
+	Noise   float64 `json:"noise"`       // scatter of a host's value in a period, as a log; 0: noise
 }
 
-// noise is the scatter of a host's period, as a log, in most worlds.
+// noise is the scatter of a host's value in a period, as a log, in most worlds.
 const noise = 0.04
 
-// Worlds are from easy to nasty.
+// Worlds lists the worlds from easy to hard.
 func Worlds() []World {
 	return []World{
 		{Name: "alike", Strata: 1},
@@ -44,41 +44,41 @@ func Worlds() []World {
 	}
 }
 
-// Row is how rollouts of one size do in a world.
+// Row holds the results of rollouts of one size in a world.
 type Row struct {
 	World string `json:"world"`
 	Hosts int    `json:"hosts"`
-	// FalseStops is the share of rollouts without effect that were ended for harm, Held of those that
-	// ended because harm was not excluded.
+	// FalseStops is the share of rollouts without effect that were stopped for harm, Held the share
+	// that ended because harm could not be excluded.
 	FalseStops float64 `json:"false_stops"`
 	Held       float64 `json:"held"`
-	// Coverage is of intervals of 95 % at the end, whatever ended it, over a gain of 5 %; Bias is
-	// what the estimate is off by on average, in percent; Found is how often it tells it from 0.
+	// For a gain of 5 %, however the rollout ended: Coverage is that of the 95 % interval, Bias
+	// the mean error of the estimate in percent, Found the share of intervals below 0.
 	Coverage float64 `json:"coverage"`
 	Bias     float64 `json:"bias_percent"`
 	Found    float64 `json:"found"`
 	Harms    []Harm  `json:"harms"`
 }
 
-// Harm is what becomes of a plan that does harm.
+// Harm holds the results for a plan that does harm.
 type Harm struct {
 	Percent float64 `json:"percent"`
-	// Stopped is the share of rollouts that it ended; Harmed the share of hosts that had the plan
-	// when they ended, whatever ended them.
+	// Stopped is the share of rollouts stopped for harm; Harmed is the share of hosts that had
+	// the plan at the end, however the rollout ended.
 	Stopped float64 `json:"stopped"`
 	Harmed  float64 `json:"hosts_harmed"`
 }
 
-// Fleets are the sizes.
+// Fleets lists the fleet sizes.
 var Fleets = []int{8, 12, 20, 60, 200, 2000}
 
-// Harms are those of Row, in percent.
+// Harms lists the harms simulated for each Row, in percent.
 var Harms = []float64{5, 10, 30}
 
-// steps of the simulated rollouts, which are the command's own.
+// steps of the simulated rollouts, which are the command's default.
 const steps = "10%,25%,50%,100%"
 
-// Table simulates rollouts of every world and size; large fleets, of which each costs more, fewer.
+// Table simulates rollouts for each world and size, fewer of the costlier large fleets.
 func Table(rollouts int, seed uint64) []Row {
 	worlds := Worlds()
 	return list.Parallel(len(worlds)*len(Fleets), func(i int) Row {
@@ -122,7 +122,7 @@ func (w World) row(hosts, rollouts int, seed uint64) Row {
 	return row
 }
 
-// rollout simulates one: the share of hosts that have the plan when it ends, and the last look.
+// rollout simulates a rollout, and returns the share of hosts with the plan at its end and the last look.
 func (w World) rollout(n int, effect float64, r *rand.Rand) (had float64, l wedge.Look) {
 	f := w.fleet(n, effect, r)
 	for range wedge.Baselines {
@@ -142,12 +142,12 @@ func (w World) rollout(n int, effect float64, r *rand.Rand) (had float64, l wedg
 	return 1, l
 }
 
-// simulated is a fleet as it is.
+// simulated is the state of a simulated fleet.
 type simulated struct {
 	World
 	trial         wedge.Trial
 	level, effect []float64
-	missing       []float64 // of the effect
+	missing       []float64 // share of each host's effect that is still missing
 }
 
 func (w World) fleet(n int, effect float64, r *rand.Rand) *simulated {
@@ -163,14 +163,14 @@ func (w World) fleet(n int, effect float64, r *rand.Rand) *simulated {
 	}
 	parsed, err := fleet.ParseSteps(steps)
 	if err != nil {
-		panic(err) // they are written above
+		panic(err) // steps is a constant
 	}
 	ends, seed := parsed.Divide(n), r.Uint64()
 	f.trial = wedge.Trial{Better: stats.LowerIsBetter, Harm: 5, Seed: seed, Waves: len(ends), Hosts: wedge.Draw(hosts, ends, seed)}
 	return f
 }
 
-// measure adds a period.
+// measure adds a period's values.
 func (f *simulated) measure(wave int, r *rand.Rand) {
 	period := wedge.Period{Wave: wave}
 	trend := f.Trend * r.NormFloat64()

@@ -8,30 +8,30 @@ import (
 	"linerate/internal/tune"
 )
 
-// Method is a way to search.
+// Method is a search strategy.
 type Method string
 
-// The methods. What each of the others ships is what its users would: the best it
-// saw, after a confirmation.
+// The methods. Those other than linerate ship what their users would: the best
+// configuration measured, if a confirmation succeeds.
 const (
-	// Linerate is package tune's.
+	// Linerate is the search of package tune.
 	Linerate Method = "linerate"
-	// RandomSearch measures random configurations and confirms the best (Bergstra &
-	// Bengio, JMLR 13, 2012).
+	// RandomSearch measures random configurations and confirms the best one
+	// (Bergstra & Bengio, JMLR 13, 2012).
 	RandomSearch Method = "random search + confirmation"
-	// OneAtATime measures each setting alone, and confirms all together that looked
-	// better.
+	// OneAtATime measures each setting alone, and confirms the combination of all
+	// that looked better.
 	OneAtATime Method = "one at a time + confirmation"
-	// Thompson samples by a linear model and confirms.
+	// Thompson samples with a linear model and confirms the best.
 	Thompson Method = "Thompson sampling + confirmation"
-	// Optuna is its TPE, by its own program where that is installed, and confirms the best it saw.
+	// Optuna is the TPE sampler of Optuna, if installed, followed by a confirmation of the best.
 	Optuna Method = "TPE of Optuna + confirmation"
 )
 
-// Methods lists all but Optuna, linerate's first.
+// Methods lists all methods except Optuna, linerate first.
 func Methods() []Method { return []Method{Linerate, RandomSearch, OneAtATime, Thompson} }
 
-// run is one search by a method: what it ships, nil for nothing.
+// run searches with a method and returns the configuration it ships, nil for none.
 func (m Method) run(b *bench) (tune.Config, error) {
 	switch m {
 	case RandomSearch:
@@ -46,7 +46,7 @@ func (m Method) run(b *bench) (tune.Config, error) {
 	return b.linerate()
 }
 
-// Together is how many arms the simulated lab takes side by side: as many as the
+// Together is how many arms the simulated lab runs side by side: as many as the
 // other methods need in a block.
 const Together = 32
 
@@ -83,12 +83,12 @@ func (b *bench) linerateResult() (tune.Result, error) {
 	return s.Result(done)
 }
 
-// confirmPairs is how many blocks the others' confirmations have, control and
-// candidate each.
+// confirmPairs is the number of blocks in the confirmations of the other
+// methods, each with control and candidate.
 const confirmPairs = 27
 
 // confirmed compares a candidate with the base by a paired t-test at 5 %, and returns
-// it where it is better.
+// it if it is better, else nil.
 func (b *bench) confirmed(c tune.Config, pairs int) tune.Config {
 	d := make([]float64, pairs)
 	base := b.base()
@@ -110,7 +110,7 @@ func (b *bench) random() tune.Config {
 	return c
 }
 
-// randomSearch: 31 configurations and the base, six times each, and a confirmation.
+// randomSearch runs 31 configurations and the base six times each, and confirms the best.
 func (b *bench) randomSearch() tune.Config {
 	arms := make([]tune.Config, 31)
 	for i := range arms {
@@ -126,8 +126,8 @@ func (b *bench) randomSearch() tune.Config {
 	return b.confirmed(arms[best], confirmPairs)
 }
 
-// oneAtATime: the base and each level of each setting alone, as often as there is time for, and a confirmation
-// of all that looked better.
+// oneAtATime runs the base and each level of each setting alone, as often as fits, and confirms the
+// combination of all that looked better.
 func (b *bench) oneAtATime() tune.Config {
 	arms := []tune.Config{b.base()}
 	for i, e := range b.effect {

@@ -14,11 +14,11 @@ import (
 //go:embed optuna.py
 var optunaProgram string
 
-// HasOptuna reports whether Optuna is installed for python3.
+// HasOptuna reports whether python3 can import Optuna.
 func HasOptuna() bool { return exec.Command("python3", "-c", "import optuna").Run() == nil }
 
-// optuna asks Optuna's TPE (Bergstra et al., NIPS 24, 2011) for blocks of configurations, measured next to the
-// base, and confirms the best that it saw.
+// optuna asks Optuna's TPE sampler (Bergstra et al., NIPS 24, 2011) for blocks of configurations,
+// measures them next to the base, and confirms the best.
 func (b *bench) optuna() (tune.Config, error) {
 	p := exec.Command("python3", "-c", optunaProgram)
 	in, failed := p.StdinPipe()
@@ -30,7 +30,7 @@ func (b *bench) optuna() (tune.Config, error) {
 		return nil, fmt.Errorf("start Optuna: %w", err)
 	}
 	best, asked := b.ask(json.NewEncoder(in), json.NewDecoder(out))
-	_ = in.Close() // it ends then
+	_ = in.Close() // makes the program exit
 	if err := errors.Join(asked, p.Wait()); err != nil {
 		return nil, fmt.Errorf("ask Optuna: %w", err)
 	}
@@ -40,7 +40,7 @@ func (b *bench) optuna() (tune.Config, error) {
 	return b.confirmed(best, confirmPairs), nil
 }
 
-// ask is the best configuration that a program saw.
+// ask returns the best configuration that the program asked to measure.
 func (b *bench) ask(tell *json.Encoder, asked *json.Decoder) (best tune.Config, err error) {
 	levels := make([]int, len(b.effect))
 	for i, e := range b.effect {

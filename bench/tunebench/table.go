@@ -9,32 +9,32 @@ import (
 	"linerate/internal/tune"
 )
 
-// Row holds the methods' results on one landscape at one level of noise.
+// Row holds the results of all methods on one landscape at one noise level.
 type Row struct {
 	Landscape
 	SDPercent   float64   `json:"sd_percent"`   // of one arm of a block
-	BestPercent float64   `json:"best_percent"` // what the best configuration gains
+	BestPercent float64   `json:"best_percent"` // gain of the best configuration
 	Methods     []Outcome `json:"methods"`
 }
 
-// Outcome is what a method ships, on average.
+// Outcome holds a method's averages over hosts.
 type Outcome struct {
 	Method Method `json:"method"`
-	// Shipped is how often it ships something.
+	// Shipped is the share of searches that ship something.
 	Shipped float64 `json:"shipped"`
-	// GainPercent is the true gain of what it ships; nothing shipped gains nothing.
+	// GainPercent is the true gain of what is shipped, 0 for nothing.
 	GainPercent float64 `json:"gain_percent"`
-	// Useless is how many of the settings shipped do nothing.
+	// Useless is the number of shipped settings without effect.
 	Useless float64 `json:"useless"`
 }
 
-// Noises are the standard deviations, in percent, of the first landscape; all others have the second.
+// Noises lists the noise levels, in percent, tried on the first landscape; the others use usualNoise.
 func Noises() []float64 { return []float64{0.4, 1, 2} }
 
-// usualNoise is that of the other landscapes.
+// usualNoise is the noise level, in percent, of the other landscapes.
 const usualNoise = 1
 
-// Table holds the methods' results on every landscape.
+// Table runs the methods on every landscape.
 func Table(studies int, seed uint64, methods []Method) ([]Row, error) {
 	var rows []Row
 	for _, l := range Landscapes {
@@ -44,7 +44,7 @@ func Table(studies int, seed uint64, methods []Method) ([]Row, error) {
 			}
 			row := Row{Landscape: l, SDPercent: sd}
 			for _, m := range methods {
-				o, best, err := l.outcome(m, studies, sd/100, seed+uint64(len(rows)+1)<<48) // all see the same hosts
+				o, best, err := l.outcome(m, studies, sd/100, seed+uint64(len(rows)+1)<<48) // all methods see the same hosts
 				if err != nil {
 					return nil, err
 				}
@@ -57,8 +57,8 @@ func Table(studies int, seed uint64, methods []Method) ([]Row, error) {
 	return rows, nil
 }
 
-// outcome is a method's over many hosts of a landscape, and what the best would gain. Each
-// search has a separate random generator: it depends on no other.
+// outcome runs a method on many random hosts of a landscape, and also returns the mean gain of the
+// best configuration. Each search seeds its own generator, so results do not depend on the order.
 func (l Landscape) outcome(m Method, studies int, sd float64, seed uint64) (o Outcome, best float64, err error) {
 	type searched struct {
 		*world

@@ -9,15 +9,15 @@ import (
 	"linerate/internal/tune"
 )
 
-// linear is a Bayesian regression of values, less their block's mean, on factors' levels.
+// linear is a Bayesian linear regression of values, minus their block's mean, on levels.
 type linear struct {
 	precision *mat.SymDense
 	moment    *mat.VecDense
-	first     []int // column of a factor's first level
+	first     []int // column of each factor's first level
 	columns   int
 }
 
-// priorSD is that of a level's effect, as a log ratio.
+// priorSD is the prior standard deviation of a level's effect, as a log ratio.
 const priorSD = 0.01
 
 func (b *bench) linear() *linear {
@@ -33,7 +33,7 @@ func (b *bench) linear() *linear {
 	return l
 }
 
-// add takes a block.
+// add updates the model with the values of a block.
 func (l *linear) add(arms []tune.Config, values []float64, sd float64) {
 	mean, rows := mat.NewVecDense(l.columns, nil), make([]*mat.VecDense, len(arms))
 	for k, c := range arms {
@@ -53,10 +53,10 @@ func (l *linear) add(arms []tune.Config, values []float64, sd float64) {
 	}
 }
 
-// draws are effects drawn from what is known, n of them, and what is expected first.
+// draws returns the configuration that is best in expectation, then those of n posterior draws.
 func (b *bench) draws(l *linear, n int) []tune.Config {
 	var chol mat.Cholesky
-	if !chol.Factorize(l.precision) { //nolint:misspell // its name
+	if !chol.Factorize(l.precision) { //nolint:misspell // method name of the library
 		return nil
 	}
 	var expected mat.VecDense
@@ -76,7 +76,7 @@ func (b *bench) draws(l *linear, n int) []tune.Config {
 	return out
 }
 
-// argmax is the configuration of the best levels.
+// argmax returns the configuration of the best level of each factor.
 func (b *bench) argmax(l *linear, effects mat.Vector) tune.Config {
 	c := b.base()
 	for i, e := range b.effect {
@@ -90,8 +90,8 @@ func (b *bench) argmax(l *linear, effects mat.Vector) tune.Config {
 	return c
 }
 
-// thompson samples configurations by a linear model of their levels, and confirms the best (Thompson,
-// Biometrika 25, 1933; Agrawal & Goyal, ICML 2013).
+// thompson samples configurations with a linear model of the levels, and confirms the best
+// (Thompson, Biometrika 25, 1933; Agrawal & Goyal, ICML 2013).
 func (b *bench) thompson() tune.Config {
 	l := b.linear()
 	for b.used+16 <= Slots-2*confirmPairs {

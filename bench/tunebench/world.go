@@ -1,6 +1,6 @@
-// Package tunebench measures searches on simulated hosts with known effects: how much
-// linerate's search gains, how often it ships a useless setting and how often it claims a
-// gain where there is none, compared with other strategies given the same number of trials.
+// Package tunebench evaluates searches on simulated hosts with known effects: the gain of
+// linerate's search, and how often it ships a useless setting or claims a gain where there
+// is none, compared with other strategies given the same number of trials.
 package tunebench
 
 import (
@@ -10,29 +10,29 @@ import (
 	"linerate/internal/tune"
 )
 
-// Slots is how many trials of one arm each method has.
+// Slots is the number of single-arm trials that each method may use.
 const Slots = 240
 
-// Landscape is a kind of host: how many factors it has, of how many levels, and what they do.
+// Landscape describes a kind of host: its factors, their levels and their effects.
 type Landscape struct {
 	Name    string `json:"name"`
 	Factors int    `json:"factors"`
-	Levels  int    `json:"levels"` // beyond the base's
-	// Active factors gain Least to Most percent at their best level, the last Harmful of them lose that.
+	Levels  int    `json:"levels"` // besides that of the base
+	// Active factors gain Least to Most percent at their best level; the last Harmful of them lose that instead.
 	Active  int     `json:"active"`
 	Harmful int     `json:"harmful"`
 	Least   float64 `json:"least_percent"`
 	Most    float64 `json:"most_percent"`
-	// Shape is each level's share of a factor's effect.
+	// Shape is the share of a factor's effect at each level.
 	Shape []float64 `json:"shape"`
-	// Pairs interact: the first two factors that act gain so many percent together beyond their sum, the
-	// next two lose it.
+	// Pairs is an interaction: the first two active factors together gain this many percent more
+	// than the sum of their effects, the next two as much less.
 	Pairs float64 `json:"pairs_percent"`
 }
 
 var switches = []float64{1}
 
-// Landscapes of the bench: the first is that of many switches of which few act; nothing helps on the second.
+// Landscapes of the bench. The first has many switches, few of which matter; nothing matters in the second.
 var Landscapes = []Landscape{
 	{"six of thirty act, two pairs", 30, 1, 6, 2, 0.5, 1.5, switches, 0.7},
 	{"nothing acts", 30, 1, 0, 0, 0, 0, switches, 0},
@@ -53,9 +53,9 @@ var Landscapes = []Landscape{
 	{"four levels, three of six act, third best", 6, 4, 3, 0, 1, 2, []float64{0.2, 0.6, 1, 0.4}, 0},
 }
 
-// world is a host: what each configuration gains, as a log ratio.
+// world is a simulated host: the gain of each configuration, as a log ratio.
 type world struct {
-	effect [][]float64 // by factor and level; the base's is 0
+	effect [][]float64 // by factor and level; 0 at the base
 	pairs  []pair
 	active []int
 }
@@ -65,7 +65,7 @@ type pair struct {
 	gain float64 // of both together, beyond the sum
 }
 
-// draw makes a host of the landscape.
+// draw generates a host of the landscape.
 func (l Landscape) draw(rng *rand.Rand) *world {
 	w := &world{active: rng.Perm(l.Factors)[:l.Active]}
 	for range l.Factors {
@@ -86,7 +86,7 @@ func (l Landscape) draw(rng *rand.Rand) *world {
 	return w
 }
 
-// gain is what a configuration is worth.
+// gain returns the gain of a configuration, as a log ratio.
 func (w *world) gain(c tune.Config) (sum float64) {
 	for i, level := range c {
 		sum += w.effect[i][level]
@@ -99,8 +99,8 @@ func (w *world) gain(c tune.Config) (sum float64) {
 	return sum
 }
 
-// best is what the best configuration gains: each factor at its best level, by turns until none gets better, from
-// every choice within the pairs.
+// best returns the gain of the best configuration in percent: three rounds of coordinate-wise
+// improvement, from every combination of the paired factors.
 func (w *world) best() (most float64) {
 	for start := range 1 << (2 * len(w.pairs)) {
 		c := make(tune.Config, len(w.effect))
@@ -121,7 +121,7 @@ func (w *world) best() (most float64) {
 	return 100 * math.Expm1(most)
 }
 
-// useless counts the settings of a configuration that have no effect alone nor with others.
+// useless counts the settings of a configuration that have no effect, alone or in a pair.
 func (w *world) useless(c tune.Config) (n int) {
 	for i, level := range c {
 		paired := false
@@ -135,7 +135,7 @@ func (w *world) useless(c tune.Config) (n int) {
 	return n
 }
 
-// bench measures arms of a world with noise, and counts them.
+// bench measures arms of a world with noise, and counts the trials.
 type bench struct {
 	*world
 	sd   float64 // of one arm of a block, as a log ratio
@@ -145,7 +145,7 @@ type bench struct {
 
 func (b *bench) base() tune.Config { return make(tune.Config, len(b.effect)) }
 
-// block measures arms side by side: each has its own noise, all share the block's.
+// block measures arms side by side, with shared noise of the block and noise of each arm.
 func (b *bench) block(arms ...tune.Config) []float64 {
 	shared := 0.05 * b.rng.NormFloat64()
 	out := make([]float64, len(arms))

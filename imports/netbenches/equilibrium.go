@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Equilibrium is one log of the equilibrium tool, which seeks the load that a
-// VPN gateway forwards as it is offered. Rates are Mb/s of Ethernet frames.
+// Equilibrium is a log of the equilibrium tool, which searches for the
+// throughput of a VPN gateway. Rates are in Mb/s of Ethernet frames.
 type Equilibrium struct {
 	File     *File
 	Estimate float64
-	Maximum  float64 // the highest rate seen on the way
-	Done     bool    // the log reached its estimate
-	Frame    int     // Ethernet frame size in bytes as the log says it, 0 if not
+	Maximum  float64 // the highest rate seen during the search
+	Done     bool    // the log contains an estimate
+	Frame    int     // Ethernet frame size in bytes according to the log, 0 if unknown
 }
 
-// IsEquilibrium tells an equilibrium log from a pkt-gen log by its first lines.
+// IsEquilibrium reports whether a log is by equilibrium rather than pkt-gen, from its start.
 func IsEquilibrium(data []byte) bool {
 	head := data[:min(len(data), 512)]
 	first, _, _ := bytes.Cut(head, []byte("\n"))
@@ -24,8 +24,8 @@ func IsEquilibrium(data []byte) bool {
 		bytes.HasPrefix(head, []byte("CMD")) && bytes.Contains(first, []byte("equilibrium"))
 }
 
-// ParseEquilibrium reads such a log; older versions of the tool write the
-// same keys in other cases.
+// ParseEquilibrium parses such a log. Older versions of the tool write the
+// same keys in different case.
 func ParseEquilibrium(data []byte) Equilibrium {
 	var e Equilibrium
 	for line := range strings.Lines(string(data)) {
@@ -45,7 +45,7 @@ func ParseEquilibrium(data []byte) Equilibrium {
 	return e
 }
 
-// megabits reads the number after the last "=".
+// megabits parses the number after the last "=".
 func megabits(line string) float64 {
 	i := strings.LastIndexByte(line, '=')
 	if i < 0 {
@@ -54,7 +54,7 @@ func megabits(line string) float64 {
 	return leading(line[i+1:])
 }
 
-// leading reads the number a text begins with, 0 if none.
+// leading parses the number at the start of a text, 0 if there is none.
 func leading(s string) float64 {
 	s = strings.TrimLeft(s, "= ")
 	end := strings.IndexFunc(s, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })

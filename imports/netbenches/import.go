@@ -10,13 +10,13 @@ import (
 	"linerate/internal/ledger"
 )
 
-// Tool names the importer in records.
+// Tool names this importer in records.
 const Tool = "netbenches importer 1"
 
-// Kind of the studies and ledger entries that come from an archive.
+// kindStudy is the kind of studies and ledger entries that come from an archive.
 const kindStudy = "netbenches"
 
-// Totals count what an import found.
+// Totals counts what an import found.
 type Totals struct {
 	Files          int   `json:"files"`
 	Bytes          int64 `json:"bytes"`
@@ -31,7 +31,7 @@ type Totals struct {
 	Unread         int   `json:"unread"`
 }
 
-// Take imports a listed tree into a ledger; added counts the studies that are new to it.
+// Take imports a listed tree into a ledger, and returns how many studies were new.
 func Take(ctx context.Context, s ledger.Store, t *Tree) (added int, of Totals, err error) {
 	if err := t.Load(ctx, true); err != nil {
 		return 0, of, err
@@ -41,11 +41,11 @@ func Take(ctx context.Context, s ledger.Store, t *Tree) (added int, of Totals, e
 	return added, im.Totals, err
 }
 
-// perTransaction is how many rows are committed together: enough that syncing
-// costs little, few enough to be held in memory.
+// perTransaction is how many rows are committed together: enough to make
+// syncing cheap, few enough to fit in memory.
 const perTransaction = 20_000
 
-// store appends an import's studies, many to a transaction.
+// store appends the studies of an import, several per transaction.
 func store(ctx context.Context, s ledger.Store, im *Import) (added int, err error) {
 	var waiting []*ledger.Batch
 	rows := 0
@@ -68,7 +68,7 @@ func store(ctx context.Context, s ledger.Store, im *Import) (added int, err erro
 	return added, err
 }
 
-// Import is a tree turned into ledger entries.
+// Import converts a tree to ledger entries.
 type Import struct {
 	t       *Tree
 	now     time.Time
@@ -94,13 +94,13 @@ func (im *Import) Batches(emit func(*ledger.Batch) error) error {
 			return err
 		}
 		for _, f := range st.files {
-			f.Packed = nil // stored: let it go
+			f.Packed = nil // stored: free the memory
 		}
 	}
 	return nil
 }
 
-// batch is the study's entry.
+// batch returns the ledger entry of a study.
 func (im *Import) batch(st *studyFiles) *ledger.Batch {
 	id := im.ids[st.dir]
 	m := maker{im: im, st: st, id: id, b: &ledger.Batch{Kind: kindStudy, Ref: string(id), Time: im.now}}
@@ -117,7 +117,7 @@ func (im *Import) batch(st *studyFiles) *ledger.Batch {
 	return m.b
 }
 
-// maker builds one study's batch.
+// maker builds the batch of a study.
 type maker struct {
 	im      *Import
 	st      *studyFiles
@@ -127,7 +127,7 @@ type maker struct {
 	started *time.Time
 }
 
-// sources lists every file of the study and keeps the bytes that were packed.
+// sources adds all files of the study, and the contents of those that were packed.
 func (m *maker) sources() {
 	kept := map[string]bool{}
 	for _, f := range m.st.files {
@@ -145,7 +145,7 @@ func (m *maker) sources() {
 	}
 }
 
-// series adds a series' environment and trials.
+// series adds the environment and the trials of a series.
 func (m *maker) series(s *Series) {
 	env, name, load, start := m.environment(s), variantName(s), workload(s), m.start(s)
 	for i, it := range s.Iterations {
@@ -169,7 +169,7 @@ func (n *Totals) trial(t *ledger.Trial) {
 	}
 }
 
-// logs are what a trial's numbers come from.
+// logs returns the logs from which a trial's numbers come.
 func (it *Iteration) logs() (refs []ledger.Ref) {
 	if e := it.Equilibrium; e != nil {
 		refs = append(refs, ledger.Ref{SHA256: e.File.SHA256, Path: e.File.Path, Role: "equilibrium"})
@@ -197,7 +197,7 @@ func (m *maker) start(s *Series) *time.Time {
 	return &t
 }
 
-// environment adds what the series' DUT was.
+// environment adds a description of the DUT of a series.
 func (m *maker) environment(s *Series) ledger.ID {
 	p := m.st.place
 	e := ledger.Environment{OS: "FreeBSD", Hardware: p.Hardware, CPU: p.CPU, Cores: p.Cores, NIC: p.NIC, Label: "measured by others; logs only"}
@@ -222,7 +222,7 @@ func (m *maker) environment(s *Series) ledger.ID {
 	return e.ID
 }
 
-// study adds the study's own record, once everything else is known.
+// study adds the record of the study itself, after everything else.
 func (m *maker) study() {
 	p := m.st.place
 	s := ledger.Study{

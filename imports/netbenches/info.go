@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// Info is the content of a .info file, which describes a series of trials.
+// Info holds the content of a .info file, which describes a series of trials.
 type Info struct {
-	Early    bool   // of 2015 to spring 2016: keys and values, not shell
+	Early    bool   // 2015 to spring 2016: keys and values instead of shell
 	Image    string // firmware image: a path in early files
-	Config   string // configuration set, last element of its path
+	Config   string // configuration set, last component of its path
 	Workload string // pkt-gen configuration; not in early files
 	Uname    string // uname -a of the DUT
-	Start    string // as written, early files only
+	Start    string // time as written, early files only
 }
 
-// ParseInfo reads either generation. The later one is a shell fragment: it is
-// read as text, never sourced; a line that is not NAME="plain value" is an
-// error, because guessing at shell syntax would be a way to be lied to.
+// ParseInfo parses both generations of .info files. The later one is a shell
+// fragment, which is parsed as text and never sourced. A line other than NAME="plain
+// value" is an error, because guessing at shell syntax could give wrong values.
 func ParseInfo(data []byte) (Info, error) {
 	text := strings.ReplaceAll(string(data), "\r\n", "\n")
 	if strings.TrimSpace(text) == "" {
@@ -44,8 +44,8 @@ func ParseInfo(data []byte) (Info, error) {
 	return in, nil
 }
 
-// assignmentLine is NAME="value", NAME='value' or NAME=value without expansions,
-// substitutions, escapes or anything after the value.
+// assignmentLine matches NAME="value", NAME='value' or NAME=value without
+// expansions, substitutions, escapes or anything after the value.
 var assignmentLine = regexp.MustCompile("^([A-Za-z_][A-Za-z0-9_]*)=(?:\"([^\"$`\\\\]*)\"|'([^'$`\\\\]*)'|([^\\s;&|<>()\"'$`\\\\]*))\\s*(?:#.*)?$")
 
 func (in *Info) set(name, value string) {
@@ -92,8 +92,8 @@ func baseOf(p string) string {
 	return path.Base(p)
 }
 
-// ImageLabel is the short name of a firmware image: in early files the second
-// dash-separated field of its file's name, as the archive's script takes it.
+// ImageLabel returns the short name of a firmware image: in early files, the
+// second dash-separated part of its file name, as in the archive's script.
 func (in Info) ImageLabel() string {
 	if in.Image == "" {
 		return ""
@@ -105,12 +105,12 @@ func (in Info) ImageLabel() string {
 	return base
 }
 
-// zones are the offsets, in hours, of the abbreviations the archive's author
-// and his BSDs write; time.Parse knows only UTC and the local ones.
+// zones are the UTC offsets in hours of time zone abbreviations in the
+// archive; time.Parse only knows UTC and those of the local zone.
 var zones = map[string]int{"CEST": 2, "CET": 1}
 
-// Started reads when the series began, in date(1)'s output in the C and in a later
-// US locale; ok is false where the file does not say it (later files never do).
+// Started parses the start time of the series, as date(1) prints it in the C locale or
+// a US one. ok is false if the file has none, as is the case for all later files.
 func (in Info) Started() (t time.Time, ok bool) {
 	s := strings.Join(strings.Fields(in.Start), " ")
 	for _, layout := range []string{"Mon Jan 2 15:04:05 MST 2006", "Jan 2, 2006 at 03:04:05 PM MST", "Mon 2 Jan 2006 15:04:05 MST"} {
@@ -126,15 +126,15 @@ func (in Info) Started() (t time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-// Uname is what can be read off a FreeBSD uname -a.
+// Uname holds the parts of FreeBSD's uname -a that are used.
 type Uname struct {
 	OS, Release, Revision, Arch string
 }
 
 var revision = regexp.MustCompile(`^(?:[\w/.]+-)?([rn][0-9]{5,7}(?:-[0-9a-f]{7,12})?)M?:?$`)
 
-// ParseUname splits uname -a. The revision is the source revision in the
-// kernel's version: r332390 (Subversion), n311215 or n302145-e69573bc2be (git).
+// ParseUname parses uname -a. The revision is the source revision in the kernel
+// version: r332390 (Subversion), n311215 or n302145-e69573bc2be (git).
 func ParseUname(s string) Uname {
 	f := strings.Fields(s)
 	if len(f) < 3 {
@@ -155,8 +155,8 @@ var (
 	labelRelease  = regexp.MustCompile(`^(?:fbsd|FreeBSD-?)?([0-9]+(?:\.[0-9]+)?)(?:[.-](head|stable|current|routing|CURRENT|STABLE))?`)
 )
 
-// RevisionOf reads the source revision out of a result folder's label, as in
-// fbsd16-n311215.D58513; "" if it has none.
+// RevisionOf returns the source revision in the label of a result folder, as
+// in fbsd16-n311215.D58513, or "" if there is none.
 func RevisionOf(label string) string {
 	if m := labelRevision.FindStringSubmatch(label); m != nil {
 		return m[1]
@@ -164,7 +164,7 @@ func RevisionOf(label string) string {
 	return ""
 }
 
-// releaseOf reads a release out of a result folder's label, for series
+// releaseOf returns the release in the label of a result folder, for series
 // without .info: fbsd11.1-yandex is 11.1, fbsd12-head.r332390 is 12-head.
 func releaseOf(label string) string {
 	m := labelRelease.FindStringSubmatch(label)

@@ -9,11 +9,11 @@ import (
 )
 
 // Metrics of imported trials. The forwarding rate is that of RFC 2285 §3.6.1
-// at the load the generator offered, nearly always far more than was
-// forwarded: it is not throughput in RFC 1242's sense.
+// at the offered load, which is nearly always far above it. It is not
+// throughput in the sense of RFC 1242.
 const (
-	MetricRate        = "overload_forwarding_rate_pps"        // the archive's own reduction
-	MetricSteady      = "overload_forwarding_rate_pps_steady" // linerate's
+	MetricRate        = "overload_forwarding_rate_pps"        // by the archive's own reduction
+	MetricSteady      = "overload_forwarding_rate_pps_steady" // by linerate's reduction
 	MetricOffered     = "offered_pps"
 	MetricLoss        = "loss_ratio"
 	MetricDrift       = "drift_ratio"
@@ -21,22 +21,22 @@ const (
 	MetricMaximum     = "maximum_mbps"
 )
 
-// Flags of trials: what limits what can be concluded from them.
+// Flags of trials, which limit what can be concluded from them.
 const (
-	FlagGenerator = "generator-bound" // received at least 99 % of what was sent
-	FlagDrift     = "drift"           // the rate moved by more than 1 % from the first to the last ten seconds
+	FlagGenerator = "generator-bound" // at least 99 % of the packets sent were received
+	FlagDrift     = "drift"           // the rate changed by more than 1 % between the first and the last ten seconds
 	FlagNoSender  = "no sender log"   // loss is unknown
 	FlagWire      = "more received than sent"
 )
 
-// Limits of the flags.
+// Thresholds of the flags.
 const (
 	generatorBound = 0.99
 	driftLimit     = 0.01
 )
 
-// Judge reduces one iteration both ways and passes it through the gates: a trial
-// with its metrics, flags and reasons.
+// Judge reduces an iteration in both ways and checks it, and returns a trial
+// with its metrics, flags and reasons for being invalid.
 func (it *Iteration) Judge() ledger.Trial {
 	t := ledger.Trial{Metrics: map[string]float64{}}
 	switch e := it.Equilibrium; {
@@ -77,7 +77,7 @@ func judgeReceiver(t *ledger.Trial, r *Reading) {
 	}
 }
 
-// judgeLoss compares what was received with what was sent, both reduced alike.
+// judgeLoss compares the packets received with those sent, both reduced in the same way.
 func judgeLoss(t *ledger.Trial, it *Iteration) {
 	sent := 0.0
 	for _, s := range it.Senders {
@@ -101,8 +101,8 @@ func judgeLoss(t *ledger.Trial, it *Iteration) {
 	}
 }
 
-// rate is a sender's rate: the script's where it finds rows, since the
-// receiver's is reduced so; else the steady rate, else the summary's.
+// rate returns a sender's rate: by the script, as for receivers, if it finds
+// rows; else the steady rate; else that of the summary.
 func (r *Reading) rate() float64 {
 	switch {
 	case r.Usable:
@@ -115,7 +115,7 @@ func (r *Reading) rate() float64 {
 	return 0
 }
 
-// mostly says whether at least half of a series' trials have a flag.
+// mostly reports whether at least half of the trials of a series have a flag.
 func mostly(s *Series, flag string) bool {
 	n := 0
 	for _, it := range s.Iterations {

@@ -6,34 +6,34 @@ import (
 	"strings"
 )
 
-// Role is what a file of the tree holds.
+// Role is the kind of a file in the tree.
 type Role string
 
-// The roles; files of the last two are not read.
+// The roles; files of the last two are not parsed.
 const (
 	RoleReceiver Role = "receiver"
 	RoleSender   Role = "sender"
-	RoleRaw      Role = "raw"  // bench….N without suffix: decided by content
+	RoleRaw      Role = "raw"  // bench….N without suffix: determined by content
 	RoleInfo     Role = "info" // .info
 	RoleValues   Role = "values"
 	RoleGnuplot  Role = "gnuplot"
 	RoleReadme   Role = "readme"
 	RoleConfig   Role = "config"
-	RoleSecret   Role = "secret"  // keys: neither read nor hashed
+	RoleSecret   Role = "secret"  // may hold keys: neither read nor hashed
 	RoleProfile  Role = "profile" // pmc logs, graphs, stacks, flame graphs, hooks: not read
 	RoleOther    Role = "other"
 )
 
-// RawName is a log's file name taken apart. Parts between "bench" and the
-// iteration may hold dots themselves, so they stay one key until the .info
-// file next to it says where to split it.
+// RawName is the parsed name of a log file. The parts between "bench" and the
+// iteration may contain dots, so they are kept as one key until the .info
+// file shows how to split it.
 type RawName struct {
-	Key       string // IMAGE.CFG.PKTGEN as far as present, "" if none
+	Key       string // those present of IMAGE.CFG.PKTGEN, "" if none
 	Iteration int
 	Suffix    string // receiver, sender, sender_2, sender_gen2 …; "" if none
 }
 
-// ParseRawName takes bench[.KEY].ITER[.SUFFIX] apart.
+// ParseRawName parses bench[.KEY].ITER[.SUFFIX].
 func ParseRawName(base string) (n RawName, ok bool) {
 	rest, ok := strings.CutPrefix(base, "bench.")
 	if !ok {
@@ -60,12 +60,12 @@ func isLogSuffix(s string) bool {
 	return s == "receiver" || s == "sender" || strings.HasPrefix(s, "receiver_") || strings.HasPrefix(s, "sender_")
 }
 
-// InfoKey is the key of bench[.KEY].info.
+// InfoKey returns the key of bench[.KEY].info.
 func InfoKey(base string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(strings.TrimSuffix(base, ".info"), "bench"), ".")
 }
 
-// roleOf says what a file is, from its path inside the tree alone.
+// roleOf returns the role of a file, from its path in the tree only.
 func roleOf(rel string) Role {
 	base := path.Base(rel)
 	if isSecret(base) {
@@ -98,7 +98,7 @@ func roleOfName(base string) Role {
 	case isProfile(low, ext):
 		return RoleProfile
 	}
-	return RoleValues // until its content says otherwise
+	return RoleValues // until the content shows otherwise
 }
 
 func isProfile(low, ext string) bool {
@@ -118,8 +118,8 @@ func isSecret(base string) bool {
 	return strings.HasPrefix(low, "ssh_host_") || strings.Contains(low, "id_rsa") || low == "psk.txt" || low == "rsa_key.priv"
 }
 
-// inConfigs tells files of configuration sets: below a folder named configs
-// or config, which itself is not below results.
+// inConfigs reports whether a file belongs to a configuration set: it is
+// below a folder named configs or config, which is not below results.
 func inConfigs(rel string) bool {
 	for _, part := range strings.Split(path.Dir(rel), "/") {
 		switch part {
@@ -132,10 +132,10 @@ func inConfigs(rel string) bool {
 	return false
 }
 
-// Place is where in the archive's layout a folder of results lies:
+// Place is the position of a result folder in the archive's layout:
 // <CPU>_<n>Cores/<NIC>/<topic>/results/<label>.
 type Place struct {
-	Hardware string // the CPU folder as named
+	Hardware string // name of the CPU folder
 	CPU      string // model
 	Cores    int
 	NIC      string
@@ -143,11 +143,11 @@ type Place struct {
 	Label    string
 }
 
-// Canonical is the place's name independent of where the archive lies.
+// Canonical returns a name of the place that does not depend on the location of the archive.
 func (p Place) Canonical() string { return path.Join(p.Hardware, p.NIC, p.Topic, p.Label) }
 
-// ParsePlace reads a folder's place from its path, whatever lies above; it is
-// empty when no "results" folder is in it.
+// ParsePlace parses the path of a result folder, ignoring what is above the
+// layout. It returns an empty place without a "results" folder.
 func ParsePlace(dir string) (p Place) {
 	parts := strings.Split(strings.Trim(dir, "/"), "/")
 	at := -1
@@ -173,7 +173,7 @@ func nth(parts []string, i int) string {
 	return parts[i]
 }
 
-// parseHardware reads AMD_GX-412TC_4Cores.
+// parseHardware parses names such as AMD_GX-412TC_4Cores.
 func parseHardware(s string) (cpu string, cores int) {
 	head, tail, ok := cutLast(s, "_")
 	if n, isCores := strings.CutSuffix(strings.ToLower(tail), "cores"); ok && isCores {
@@ -191,8 +191,8 @@ func cutLast(s, sep string) (head, tail string, ok bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// rawQualifier splits a raw folder off its study: "RAW" is the study's only
-// one, "RAW.8rx" the series "8rx" of it.
+// rawQualifier splits the path of a raw folder: "RAW" is the only one of its
+// study, "RAW.8rx" is its series "8rx".
 func rawQualifier(dir string) (study, qualifier string) {
 	base := path.Base(dir)
 	if base == "RAW" || base == "raw" {

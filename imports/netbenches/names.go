@@ -16,7 +16,7 @@ import (
 //go:embed data/names.yaml
 var namesYAML []byte
 
-// names is data/names.yaml.
+// names is the content of data/names.yaml.
 type names struct {
 	RC       map[string]string
 	Truth    []string
@@ -30,12 +30,12 @@ type names struct {
 var loadNames = sync.OnceValue(func() *names {
 	var n names
 	if err := yaml.UnmarshalWithOptions(namesYAML, &n, yaml.Strict()); err != nil {
-		panic("netbenches: data/names.yaml: " + err.Error()) // embedded: a test reads it
+		panic("netbenches: data/names.yaml: " + err.Error()) // embedded, and read by a test
 	}
 	return &n
 })
 
-// ignored says that a setting is not a treatment.
+// ignored reports whether a setting does not count as a treatment.
 func (n *names) ignored(name string) bool {
 	return slices.ContainsFunc(n.Ignore, func(p string) bool { return matches(p, name) })
 }
@@ -45,7 +45,7 @@ func matches(pattern, name string) bool {
 	return ok && err == nil
 }
 
-// Tunable is the catalogue's name of an rc.conf variable, or the name itself.
+// tunable returns the catalogue's name of an rc.conf variable, or the name itself.
 func (n *names) tunable(rc string) string {
 	if t, ok := n.RC[rc]; ok {
 		return t
@@ -53,7 +53,7 @@ func (n *names) tunable(rc string) string {
 	return rc
 }
 
-// related returns the other tunables that a change of that name involves.
+// related returns other tunables that are affected by a change of this one.
 func (n *names) related(name string) []string {
 	var out []string
 	for p, r := range n.Related {
@@ -65,7 +65,7 @@ func (n *names) related(name string) []string {
 	return slices.Compact(out)
 }
 
-// driver is the driver of a NIC folder's name, "" if not known.
+// driver returns the driver of a NIC folder, "" if unknown.
 func (n *names) driver(nic string) string {
 	for _, p := range slices.Sorted(maps.Keys(n.Drivers)) {
 		if matches(strings.ToLower(p), strings.ToLower(nic)) {
@@ -77,6 +77,6 @@ func (n *names) driver(nic string) string {
 
 var deviceUnit = regexp.MustCompile(`^(dev\.[a-z][a-z0-9_]*)\.[0-9]+(\..+)$`)
 
-// AnyUnit replaces the unit number of a device's sysctl by N, as the catalogue
-// does: a configuration that sets it for every port means one tunable.
+// AnyUnit replaces the unit number in a device's sysctl by N, as in the
+// catalogue: a configuration that sets it for every port is about one tunable.
 func AnyUnit(name string) string { return deviceUnit.ReplaceAllString(name, "${1}.N$2") }

@@ -7,30 +7,30 @@ import (
 	"strings"
 )
 
-// Interval is one line of pkt-gen's periodic report.
+// Interval is a line of pkt-gen's periodic report.
 type Interval struct {
-	Line    int     // line of the log, from 1
+	Line    int     // line number in the log, from 1
 	PPS     float64 // packets per second, as printed
 	Packets uint64  // packets counted in the interval
 	Micros  uint64  // length of the interval in µs
 }
 
-// Log is one pkt-gen log, of a receiver or of a sender.
+// Log is a pkt-gen log of a receiver or a sender.
 type Log struct {
-	Command   string     // the command line of the log's first line
-	Lines     int        // lines in the file, counting an unfinished last one
-	Intervals []Interval // every periodic report, those at 0 pps included
-	Packets   uint64     // of the closing summary, 0 if there is none
-	Seconds   float64    // of the closing summary
-	Faults    []string   // errors that the tool itself reported
-	Ended     bool       // it was not cut off
+	Command   string     // from the first line of the log
+	Lines     int        // number of lines, including an unfinished last one
+	Intervals []Interval // all periodic reports, including those at 0 pps
+	Packets   uint64     // from the final summary, 0 if there is none
+	Seconds   float64    // from the final summary
+	Faults    []string   // errors that pkt-gen reported
+	Ended     bool       // the log is not truncated
 }
 
 var mainThread = []byte("main_thread [")
 
-// ParseLog reads a pkt-gen log in any of its forms: with or without the -N
-// (raw units) and -A (averages) flags, with or without bits per second, one
-// second or more per interval. Lines it does not know are counted and skipped.
+// ParseLog parses a pkt-gen log in any of its forms: with or without -N (raw
+// units) and -A (averages), with or without bits per second, with intervals of
+// one second or more. Unknown lines are counted and skipped.
 func ParseLog(data []byte) Log {
 	var l Log
 	l.Intervals = make([]Interval, 0, 96)
@@ -54,7 +54,7 @@ func ParseLog(data []byte) Log {
 	return l
 }
 
-// other reads a line that is not a periodic report.
+// other parses a line that is not a periodic report.
 func (l *Log) other(line []byte) {
 	if len(line) == 0 {
 		return
@@ -69,14 +69,14 @@ func (l *Log) other(line []byte) {
 		l.Ended = true
 	case bytes.Contains(line, []byte("ouch, thread")):
 		fault := string(line)
-		if _, tail, ok := strings.Cut(fault, "] "); ok { // clock, function and source line's number
+		if _, tail, ok := strings.Cut(fault, "] "); ok { // clock, function and source line number
 			fault = tail
 		}
 		l.Faults = append(l.Faults, strings.TrimSpace(fault))
 	}
 }
 
-// summary reads "Received N packets … in S seconds." and its sender's twin.
+// summary parses "Received N packets … in S seconds." and the sender's equivalent.
 func (l *Log) summary(line string) {
 	f := strings.Fields(line)
 	if len(f) < 3 || f[2] != "packets" && f[2] != "packets," {
@@ -94,8 +94,8 @@ func (l *Log) summary(line string) {
 	}
 }
 
-// parseInterval reads what follows "main_thread [": the number of a source line, "] ", the
-// rate with its unit, and in parentheses packets, bits where they are printed, and µs.
+// parseInterval parses what follows "main_thread [": a source line number, "] ", the rate
+// with its unit, and in parentheses packets, bits if present, and µs.
 func parseInterval(b []byte) (iv Interval, ok bool) {
 	_, after, _ := bytes.Cut(b, []byte("]"))
 	f := strings.Fields(string(after))
@@ -112,13 +112,13 @@ func parseInterval(b []byte) (iv Interval, ok bool) {
 	packets, known := scaled(f[0], f[1])
 	iv.Packets = uint64(packets)
 	if i := slices.Index(f, "in"); known && i > 0 && i+1 < len(f) {
-		iv.Micros, _ = strconv.ParseUint(f[i+1], 10, 64) // 0 of a line that was cut off
+		iv.Micros, _ = strconv.ParseUint(f[i+1], 10, 64) // 0 in a truncated line
 	}
 	return iv, true
 }
 
-// scaled is an unsigned decimal of at most 18 digits, times what its unit begins with:
-// pkt-gen scales numbers without -N.
+// scaled parses an unsigned decimal of at most 18 digits, and multiplies it by its
+// unit's prefix, which pkt-gen uses without -N.
 func scaled(number, unit string) (float64, bool) {
 	v, err := strconv.ParseFloat(number, 64)
 	if err != nil || len(number) > 19 || strings.Trim(number, "0123456789.") != "" {

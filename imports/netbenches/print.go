@@ -9,7 +9,7 @@ import (
 	"linerate/internal/show"
 )
 
-// Imported is what the import of an archive prints as JSON.
+// Imported is the JSON output of the import of an archive.
 type Imported struct {
 	Version int      `json:"version"`
 	Root    string   `json:"root"`
@@ -20,13 +20,13 @@ type Imported struct {
 	Seconds float64  `json:"seconds"`
 }
 
-// Unread is a file that could not be read or understood, and why.
+// Unread is a file that could not be read or parsed, and the reason.
 type Unread struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 }
 
-// ImportedOf is what an import of a tree did, in a ledger, in how much time.
+// ImportedOf describes the import of a tree into a ledger.
 func ImportedOf(t *Tree, added int, of Totals, ledger string, took time.Duration) *Imported {
 	i := &Imported{Version: 1, Root: t.Root, Ledger: ledger, Added: added, Totals: of, Unread: []Unread{}, Seconds: took.Seconds()}
 	for _, file := range t.Unread() {
@@ -35,7 +35,7 @@ func ImportedOf(t *Tree, added int, of Totals, ledger string, took time.Duration
 	return i
 }
 
-// Write prints an import for people.
+// Write prints the import as text.
 func (i *Imported) Write(to io.Writer) error {
 	w := &strings.Builder{}
 	t := &i.Totals

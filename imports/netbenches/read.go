@@ -19,7 +19,7 @@ import (
 	"linerate/internal/show"
 )
 
-// parsed is what came of one file; at most one field is set.
+// parsed is the result of parsing a file; at most one field is set.
 type parsed struct {
 	log    *Reading
 	eq     *Equilibrium
@@ -29,8 +29,8 @@ type parsed struct {
 	config []Assignment
 }
 
-// Load reads and parses every file of a listed tree with all cores; pack: it keeps the
-// compressed bytes of what numbers come from.
+// Load reads and parses all files of a listed tree on all cores. With pack, it keeps
+// the compressed content of files that numbers come from.
 func (t *Tree) Load(ctx context.Context, pack bool) error {
 	var next, read atomic.Int64
 	out := make([]parsed, len(t.Files))
@@ -63,7 +63,7 @@ func (t *Tree) Load(ctx context.Context, pack bool) error {
 	return nil
 }
 
-// file reads and parses one file, noting in it what went wrong.
+// file reads and parses a file, and records any problem in it.
 func (t *Tree) file(f *File, pack *zstd.Encoder) (p parsed) {
 	limit := int64(maxTextRead)
 	switch {
@@ -100,8 +100,8 @@ func (t *Tree) file(f *File, pack *zstd.Encoder) (p parsed) {
 	return p
 }
 
-// parse reads the content by its role; a role that the content belies is
-// corrected.
+// parse parses the content according to the file's role, and corrects a role
+// that does not fit the content.
 func parse(f *File, data []byte) (p parsed) {
 	switch f.Role {
 	case RoleReceiver, RoleSender, RoleRaw:
@@ -128,8 +128,8 @@ func parse(f *File, data []byte) (p parsed) {
 	return p
 }
 
-// numbers reads a file of one number a line, a reduction that somebody published or
-// compared; nil when anything else is in it.
+// numbers parses a file with one number per line, such as a published reduction. It
+// returns nil if the file contains anything else.
 func numbers(data []byte) (out []float64) {
 	for line := range bytes.Lines(data) {
 		line = bytes.TrimSpace(line)
@@ -145,7 +145,7 @@ func numbers(data []byte) (out []float64) {
 	return out
 }
 
-// parseRun reads a log, whichever tool wrote it.
+// parseRun parses a log of either tool.
 func parseRun(f *File, data []byte) (p parsed) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		f.Problem = "empty"

@@ -15,29 +15,29 @@ import (
 	"linerate/internal/stats"
 )
 
-// Readme is a README: what its author says of a study.
+// Readme is the parsed README of a study.
 type Readme struct {
 	Path   string
 	Title  string
-	Facts  []string // bulleted lines: hardware, release, load
+	Facts  []string // list items: hardware, release, load
 	Blocks []Block
 }
 
-// Block is one ministat output quoted in a README.
+// Block is a ministat output quoted in a README.
 type Block struct {
-	Line int // of its head, from 1
+	Line int // line number of its header, from 1
 	Rows []Row
 }
 
-// Row is one data set of a block as printed, with its test against the first.
+// Row is a data set of a block as printed, with its test against the first data set.
 type Row struct {
 	N                     int
 	Min, Max, Avg         float64
 	Tested, Differs       bool
-	Percent, PercentError float64 // where it differs
+	Percent, PercentError float64 // if it differs
 }
 
-// maxFacts bounds what is kept of a README's prose.
+// maxFacts limits the list items kept of a README.
 const maxFacts = 60
 
 func parseReadme(name string, data []byte) *Readme {
@@ -67,7 +67,7 @@ var (
 	deltaLine = regexp.MustCompile(`^\s*(\S+?)(%?) \+/- (\S+?)%?\s*$`)
 )
 
-// blocks finds the outputs of ministat that stand in a text.
+// blocks finds the ministat outputs in a text.
 func blocks(lines []string) (out []Block) {
 	for i, l := range lines {
 		if !headLine.MatchString(l) {
@@ -86,7 +86,7 @@ func blocks(lines []string) (out []Block) {
 	return out
 }
 
-// line reads a line of a block; false: the block ended before it.
+// line parses a line of a block, and returns false if the block has ended.
 func (b *Block) line(line string) bool {
 	if m := rowLine.FindStringSubmatch(line); m != nil {
 		b.Rows = append(b.Rows, Row{N: int(printed(m[1])), Min: printed(m[2]), Max: printed(m[3]), Avg: printed(m[4])})
@@ -109,7 +109,7 @@ func (b *Block) line(line string) bool {
 	return r.Differs && strings.Contains(line, "pooled s")
 }
 
-// printed reads a number as ministat prints it; NaN if it is none.
+// printed parses a number as ministat prints it, NaN if it is not one.
 func printed(s string) float64 {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil {
@@ -118,7 +118,7 @@ func printed(s string) float64 {
 	return v
 }
 
-// finite makes a number fit for JSON.
+// finite replaces values that JSON cannot represent by 0.
 func finite(v float64) float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0
@@ -126,18 +126,18 @@ func finite(v float64) float64 {
 	return v
 }
 
-// sample is a series reduced one way.
+// sample holds a series reduced in one of the two ways.
 type sample struct {
 	series *Series
 	values []float64
 	mean   float64
 }
 
-// index finds series by their printed numbers, anywhere in the tree: rows are
-// mislabelled at times, and refer to other folders.
+// index finds series by their printed numbers anywhere in the tree, because
+// rows are sometimes mislabelled or refer to other folders.
 type index map[string][]*sample
 
-// rangeKey is what every candidate of a row has in common; eight digits, as printed.
+// rangeKey is the index key of a row: number, minimum and maximum, to eight digits.
 func rangeKey(n int, lo, hi float64) string {
 	return fmt.Sprintf("%d/%.8g/%.8g", n, lo, hi)
 }
@@ -160,12 +160,12 @@ func newIndex(series []*Series) index {
 	return x
 }
 
-// like are the samples with exactly these values, as printed.
+// like returns the samples with exactly these values, to the printed precision.
 func (x index) like(v []float64) []*sample {
 	return list.Filter(x[rangeKey(len(v), slices.Min(v), slices.Max(v))], func(c *sample) bool { return slices.EqualFunc(c.values, v, same8) })
 }
 
-// find returns the series that gives a row's numbers, nearest folder first; nil if none.
+// find returns the series with a row's numbers in the nearest folder, nil if there is none.
 func (x index) find(r *Row, dir string) *Series {
 	var best *sample
 	for _, c := range x[rangeKey(r.N, r.Min, r.Max)] {
@@ -179,13 +179,13 @@ func (x index) find(r *Row, dir string) *Series {
 	return best.series
 }
 
-// same8 compares at eight significant digits, one unit of the last allowed:
-// sums depend on the order of their terms.
+// same8 compares to eight significant digits, tolerating one unit of the
+// last: sums depend on the order of their terms.
 func same8(a, b float64) bool {
 	return a == b || math.Abs(a-b) <= 1.01e-7*math.Pow(10, math.Floor(math.Log10(max(math.Abs(a), math.Abs(b), 1e-300))))+1e-12
 }
 
-// distance counts the folders between two places of the tree.
+// distance counts the steps between two folders of the tree.
 func distance(a, b string) int {
 	x, y := strings.Split(a, "/"), strings.Split(b, "/")
 	n := 0
@@ -198,17 +198,17 @@ func distance(a, b string) int {
 // pair is a control and a variant.
 type pair [2]*Series
 
-// conclusions are what the READMEs of a tree say of its series.
+// conclusions are the results about series that the READMEs of a tree state.
 type conclusions struct {
 	of     map[pair]*evidence.Published
-	first  map[*Series]int   // how often a README compares others with it
-	across map[string][]pair // README's folder → pairs of different folders
+	first  map[*Series]int   // number of blocks that compare others with it
+	across map[string][]pair // README's folder → pairs of different studies
 }
 
 func conclude(t *Tree) conclusions {
 	c := conclusions{of: map[pair]*evidence.Published{}, first: map[*Series]int{}, across: map[string][]pair{}}
 	x := newIndex(t.Series)
-	for _, r := range t.Reductions { // renamed after the run, where the configuration was mistaken
+	for _, r := range t.Reductions { // files were renamed after the run if the configuration was wrong
 		for _, c := range x.like(r.Values) {
 			if c.series.Study == r.Dir {
 				c.series.Published, _ = cutSuffixPart(r.Name, c.series.Workload)
@@ -247,8 +247,8 @@ func (c *conclusions) block(x index, r *Readme, b *Block) {
 	}
 }
 
-// published is what a README says of a pair, turned round where it compares
-// the other way.
+// published returns what a README says of a pair, inverted if it compares
+// them in the other direction.
 func (c *conclusions) published(control, variant *Series) *evidence.Published {
 	p, turned := c.of[pair{control, variant}], false
 	if p == nil {

@@ -7,20 +7,20 @@ import (
 	"linerate/internal/stats"
 )
 
-// Reading is one log, reduced twice.
+// Reading is a log with both reductions.
 type Reading struct {
 	File    *File
 	Command string
 	Script  float64 // by the archive's script
-	Upper   float64 // likewise, by the ministat of 2015: the upper of the middle two
+	Upper   float64 // the same, by the ministat of 2015: the upper of the middle two
 	Usable  bool    // the script finds rows to reduce
 	Steady  float64 // by linerate's rule
-	Drift   float64 // rate of the last ten seconds over that of the first ten, minus 1
-	Settled bool    // there is a steady part
+	Drift   float64 // rate of the last ten seconds relative to the first ten, minus 1
+	Settled bool    // the log has a steady part
 	First   int     // first line with a report, 0 if none
-	Last    int     // last such line
-	Packets uint64  // of the summary
-	Seconds float64 // likewise
+	Last    int     // last line with a report
+	Packets uint64  // from the summary
+	Seconds float64 // from the summary
 	Faults  []string
 	Empty   bool
 }
@@ -35,16 +35,16 @@ func reading(f *File, l *Log) *Reading {
 	return r
 }
 
-// The archive's own reduction: leave out the start and the end of a log by
-// lines, not by time.
+// The archive's script omits the start and the end of a log by lines, not by
+// time.
 const (
 	scriptHead = 15
 	scriptTail = 10
 )
 
-// ScriptMedian is the archive's number for one iteration, as its script prints it with
-// %.8g: the median of the reports at a rate that begins with a digit from 1 to 9, without
-// those in the first 15 or the last 10 lines; ok is false when the log has no usable row.
+// ScriptMedian returns the result of the archive's script for an iteration, rounded as by
+// %.8g: the median of the reported rates that begin with a digit from 1 to 9, without
+// those in the first 15 or the last 10 lines. ok is false if no row is left.
 func (l *Log) ScriptMedian() (pps, upper float64, ok bool) {
 	var rows []float64
 	for _, iv := range l.Intervals {
@@ -68,17 +68,17 @@ func eightDigits(v float64) float64 {
 	return r
 }
 
-// The steady part of a log, by linerate's own rule: time, not lines.
+// linerate's own rule selects the steady part of a log by time, not by lines.
 const (
 	settleMicros = 5_000_000  // after the first packets
-	drainMicros  = 2_000_000  // before the last ones
-	driftMicros  = 10_000_000 // at either end of the steady part
+	drainMicros  = 2_000_000  // before the last packets
+	driftMicros  = 10_000_000 // at each end of the steady part
 )
 
-// Steady is linerate's own reduction: packets over time between the fifth
-// second after traffic began and the second second before it ended, every
-// interval in between counted, those without packets too. ok is false when nothing
-// steady is in the log.
+// Steady is linerate's own reduction: packets divided by time, from five seconds
+// after traffic began to two seconds before it ended, including intervals without
+// packets. drift is the change from the first to the last ten seconds. ok is false
+// without a steady part.
 func (l *Log) Steady() (pps, drift float64, ok bool) {
 	iv := l.Intervals
 	loud := func(i Interval) bool { return i.Packets > 0 }
@@ -109,8 +109,8 @@ func (l *Log) Steady() (pps, drift float64, ok bool) {
 	return pps, end/begin - 1, true
 }
 
-// spanOf is the rate over at least so much time from the start or the end, and how many
-// intervals that takes; 0: all.
+// spanOf returns the rate over at least the given time from the start or the end, and
+// how many intervals that includes; micros 0 means all.
 func spanOf(iv []Interval, micros uint64, fromEnd bool) (pps float64, n int) {
 	var packets, took uint64
 	for n < len(iv) && (micros == 0 || took < micros) {

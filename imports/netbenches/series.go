@@ -7,30 +7,30 @@ import (
 	"strings"
 )
 
-// Iteration is one trial: the logs of one run after one reboot.
+// Iteration is a trial: the logs of one run after a reboot.
 type Iteration struct {
 	Number      int
-	Name        string // of its first file, for the order in which ls lists it
+	Name        string // of its first file, for the order of ls
 	Receivers   []*Reading
 	Senders     []*Reading
 	Equilibrium *Equilibrium
 }
 
-// Series is the trials of one variant under one workload in one folder.
+// Series holds the trials of one variant with one workload in one folder.
 type Series struct {
 	Dir        string // folder of the logs
-	Study      string // folder of the study they belong to
-	Qualifier  string // of a folder RAW.<qualifier>
-	Key        string // the part of the file names between "bench" and iteration
+	Study      string // folder of their study
+	Qualifier  string // from a folder RAW.<qualifier>
+	Key        string // part of the file names between "bench" and iteration
 	Image      string
 	Config     string
 	Workload   string
-	Published  string // configuration by the name of its published reduction, "" if it has none
+	Published  string // configuration according to the name of the published reduction, "" if there is none
 	Info       *Info
 	Iterations []*Iteration // in the order of ls: 1, 10, 2 …
 }
 
-// values are the iterations' numbers, of those that have one.
+// values returns the values of the iterations that have one.
 func (s *Series) values(of func(*Iteration) (float64, bool)) (out []float64) {
 	for _, it := range s.Iterations {
 		if v, ok := of(it); ok {
@@ -40,7 +40,7 @@ func (s *Series) values(of func(*Iteration) (float64, bool)) (out []float64) {
 	return out
 }
 
-// middle is the archive's own reduction of an iteration's first log.
+// middle returns one of the archive's reductions of an iteration's first log.
 func middle(logs []*Reading, of func(*Reading) float64) (float64, bool) {
 	if len(logs) == 0 {
 		return 0, false
@@ -65,7 +65,7 @@ func (it *Iteration) maximum() (float64, bool) {
 	return it.Equilibrium.Maximum, it.Equilibrium.Done
 }
 
-// assemble groups what was parsed into series, in path order.
+// assemble groups the parsed files into series, in path order.
 func (t *Tree) assemble(out []parsed) {
 	t.Configs = map[string]*Config{}
 	series, runs, infos := map[string]*Series{}, map[string]*Iteration{}, map[string]*Info{}
@@ -97,7 +97,7 @@ func (t *Tree) assemble(out []parsed) {
 	}
 }
 
-// run puts one log into its iteration and series.
+// run adds a log to its iteration and series.
 func (t *Tree) run(series map[string]*Series, runs map[string]*Iteration, p *parsed, dir, base string) {
 	n, _ := ParseRawName(base)
 	key := dir + "\x00" + n.Key
@@ -125,8 +125,8 @@ func (t *Tree) run(series map[string]*Series, runs map[string]*Iteration, p *par
 	}
 }
 
-// name splits the key with what .info says. Where files were renamed after
-// the run, the file name wins: it is what the author corrected.
+// name splits the key with the help of .info. If files were renamed after the
+// run, the file name takes precedence, because it is the author's correction.
 func (s *Series) name() {
 	s.Config = s.Key
 	if s.Info == nil {
@@ -143,7 +143,7 @@ func (s *Series) name() {
 	if !s.Info.Early || s.Config == config {
 		return
 	}
-	// A key of 2015: REV.CFG, or CFG.PKTGEN, or a name of the workload alone (RFC 2544 sizes).
+	// Keys of 2015: REV.CFG, CFG.PKTGEN, or only a name of the workload (RFC 2544 sizes).
 	if r, ok := cutSuffixPart(s.Config, config); ok {
 		s.Config, s.Image = config, cmp.Or(s.Image, r)
 	} else if r, ok := cutPrefixPart(s.Config, config); ok {
@@ -151,7 +151,7 @@ func (s *Series) name() {
 	}
 }
 
-// cutSuffixPart cuts ".part" off, or all of it; never an empty part.
+// cutSuffixPart removes ".part" or the whole string, but never an empty part.
 func cutSuffixPart(s, part string) (string, bool) {
 	if s == part && part != "" {
 		return "", true

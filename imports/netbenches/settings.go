@@ -14,17 +14,17 @@ import (
 	"linerate/internal/ledger"
 )
 
-// Assignment is one line of a configuration set, by the catalogue's name.
+// Assignment is one setting of a configuration set, under its catalogue name.
 type Assignment struct {
 	Name  string
 	Value string
 	File  string // path in the tree
 	Line  int
-	rank  int // later files win
+	rank  int // later files override
 }
 
-// ParseSettings reads a file of a configuration set by its name; files that
-// hold no settings yield none.
+// ParseSettings parses a file of a configuration set according to its name.
+// Files without settings yield none.
 func ParseSettings(file string, data []byte) []Assignment {
 	base := path.Base(file)
 	var s []Assignment
@@ -44,7 +44,7 @@ func ParseSettings(file string, data []byte) []Assignment {
 	return s
 }
 
-// rank orders the files that set the same variable: defaults first.
+// rank orders the files that may set the same variable, defaults first.
 func rank(file string) int {
 	switch base := path.Base(file); {
 	case path.Base(path.Dir(file)) == "defaults" || base == "vendor.conf":
@@ -55,8 +55,8 @@ func rank(file string) int {
 	return 1
 }
 
-// assignments reads name=value lines as the three files' own readers do: quotes are
-// optional, # begins a comment outside quotes. of says which settings one is.
+// assignments parses name=value lines of the configuration files: quotes are optional,
+// # begins a comment outside quotes. of returns the settings that a line makes.
 func assignments(data []byte, of func(Assignment) []Assignment) []Assignment {
 	var out []Assignment
 	line := 0
@@ -72,13 +72,13 @@ func assignments(data []byte, of func(Assignment) []Assignment) []Assignment {
 	return out
 }
 
-// kernelSettings are those of a line of loader.conf, device.hints or sysctl.conf: one.
+// kernelSettings returns the one setting of a line in loader.conf, device.hints or sysctl.conf.
 func kernelSettings(s Assignment) []Assignment {
 	s.Name = AnyUnit(s.Name)
 	return []Assignment{s}
 }
 
-// unquote takes quotes and a trailing comment off.
+// unquote removes quotes and a trailing comment.
 func unquote(v string) string {
 	v = strings.TrimSpace(v)
 	if v == "" {
@@ -96,8 +96,8 @@ func unquote(v string) string {
 	return strings.TrimSpace(v)
 }
 
-// rcSettings turns one rc.conf variable into settings: most are one, an
-// ifconfig_ line is one for each flag.
+// rcSettings returns the settings of an rc.conf variable: usually one, but
+// one per flag of an ifconfig_ line.
 func rcSettings(s Assignment) []Assignment {
 	if ports, ok := strings.CutPrefix(s.Name, "ifconfig_"); ok {
 		return append(interfaceFlags(s), testPort(s, strings.TrimSuffix(ports, "_ipv6"))...)
@@ -126,8 +126,8 @@ func pick(cond bool, yes, no string) string {
 
 var flagWord = regexp.MustCompile(`^-?(tso[46]?|lro|[rt]xcsum6?|vlanhw[a-z]+|vlanmtu|polling|toe[46]?|netmap|promisc|jumbobuf|nomap|rxtls|txtls(?:rtlmt)?|link[0-2]|wol(?:_[a-z]+)?|inet6)$`)
 
-// interfaceFlags reads the flags of an ifconfig_ line; addresses are not
-// settings.
+// interfaceFlags returns the flags in an ifconfig_ line; addresses do not
+// count as settings.
 func interfaceFlags(s Assignment) []Assignment {
 	var out []Assignment
 	words := strings.Fields(s.Value)
@@ -151,7 +151,7 @@ func interfaceFlags(s Assignment) []Assignment {
 	return out
 }
 
-// testPort notes the driver of a port in the benchmarking network.
+// testPort records the driver of a port in the benchmarking network.
 func testPort(s Assignment, port string) []Assignment {
 	if !strings.Contains(s.Value, "198.18.") && !strings.Contains(s.Value, "198.19.") && !strings.Contains(s.Value, "2001:2:") {
 		return nil
@@ -174,8 +174,8 @@ func isRules(base string) bool {
 	return false
 }
 
-// rules makes a ruleset one setting: how many lines decide, and a digest of
-// them without comments, so that two sets can be told apart.
+// rules turns a ruleset into a setting that identifies it (its number of lines and
+// their digest, without comments), and one setting for each option set in pf.conf.
 func rules(base string, data []byte) []Assignment {
 	var kept []string
 	for l := range bytes.Lines(data) {
@@ -202,16 +202,16 @@ func rules(base string, data []byte) []Assignment {
 	return out
 }
 
-// Config is one configuration set: what a variant of the DUT sets.
+// Config is a configuration set: the settings of a variant of the DUT.
 type Config struct {
 	settings map[string]Assignment
 }
 
-// systemDirs are the folders at the top of a set; where they lie directly
-// below configs there is one set without a name.
+// systemDirs are folders at the top of a configuration set. If they are
+// directly below configs, that is a single set without a name.
 var systemDirs = []string{"boot", "etc", "usr", "var", "data", "root", "cfg", "conf", "tmp"}
 
-// configSet splits a path into its set's folder and the path in the set.
+// configSet splits a path into the folder of its set and the path within the set.
 func configSet(p string) (set, inside string) {
 	parts := strings.Split(p, "/")
 	at := slices.IndexFunc(parts, func(s string) bool { return s == "configs" || s == "config" })
@@ -222,7 +222,7 @@ func configSet(p string) (set, inside string) {
 	return path.Join(parts[:end]...), path.Join(parts[end:]...)
 }
 
-// endpoints are hosts of a set that are not the device under test.
+// endpoints are hosts of a set other than the device under test.
 var endpoints = []string{"refendpoint", "ref", "refendpoints", "endpoint", "REF"}
 
 func (c *Config) add(inside string, settings []Assignment) {
@@ -240,14 +240,14 @@ func (c *Config) add(inside string, settings []Assignment) {
 	}
 }
 
-// Driver is the driver of the ports that carry test traffic: the interfaces
-// that have an address of the benchmarking network 198.18.0.0/15.
+// Driver returns the driver of the ports for test traffic: the interfaces
+// with an address in the benchmarking network 198.18.0.0/15.
 func (c *Config) Driver() string { return c.settings[driverKey].Value }
 
-// driverKey cannot be the name of a setting.
+// driverKey cannot clash with the name of a setting.
 const driverKey = "\x00driver"
 
-// sameSetting says that two values of a setting, "" for none, are one.
+// sameSetting reports whether two values are equivalent; "" means the default.
 func sameSetting(n *names, name, a, b string) bool {
 	if a == b {
 		return true
@@ -256,8 +256,8 @@ func sameSetting(n *names, name, a, b string) bool {
 	return ok && (a == "" && b == d || b == "" && a == d)
 }
 
-// Diff lists what b sets otherwise than a, by tunable. What identifies a host
-// or keeps it alive is left out, and so is everything where a set is not known.
+// Diff lists the tunables that b sets differently from a. It omits settings that
+// identify a host or keep it reachable, and returns nothing if a set is unknown.
 func Diff(a, b *Config) []ledger.Change {
 	out := []ledger.Change{}
 	if a == nil || b == nil || a == b {

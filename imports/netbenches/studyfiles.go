@@ -10,7 +10,7 @@ import (
 	"linerate/internal/ledger"
 )
 
-// studyFiles is one folder of results with all that belongs to it.
+// studyFiles is a result folder with all files that belong to it.
 type studyFiles struct {
 	dir    string
 	place  Place
@@ -38,8 +38,8 @@ func (im *Import) studies() []*studyFiles {
 	return slices.SortedFunc(maps.Values(byDir), func(a, b *studyFiles) int { return cmp.Compare(a.dir, b.dir) })
 }
 
-// assignFiles gives every file to the study whose folder holds it, and the
-// topic's configurations to each of its studies.
+// assignFiles assigns each file to the study whose folder contains it, and a
+// topic's configurations to all of its studies.
 func (im *Import) assignFiles(byDir map[string]*studyFiles) {
 	topics := map[string][]*studyFiles{}
 	for _, st := range byDir {
@@ -63,8 +63,8 @@ func (im *Import) assignFiles(byDir map[string]*studyFiles) {
 	}
 }
 
-// identity is the study's identifier: its place and the content of the files
-// that its numbers come from.
+// identity returns the study's ID, derived from its place and the content of
+// the files that its numbers come from.
 func (st *studyFiles) identity() ledger.ID {
 	parts := []string{kindStudy, st.canonical()}
 	for _, f := range st.files {
@@ -75,8 +75,8 @@ func (st *studyFiles) identity() ledger.ID {
 	return ledger.IDOf(parts...)
 }
 
-// relative is a path as seen from a folder of the tree: the same wherever the
-// tree's root is.
+// relative returns a path relative to a folder of the tree, which does not
+// depend on the tree's root.
 func relative(dir, p string) string {
 	r, err := filepath.Rel(filepath.FromSlash(dir), filepath.FromSlash(p))
 	if err != nil {

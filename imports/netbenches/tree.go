@@ -12,46 +12,46 @@ import (
 	"linerate/internal/list"
 )
 
-// Limits on what a tree may hold: the archive is 52,000 files and 1.1 GB.
+// Limits on the contents of a tree; the archive has 52,000 files and 1.1 GB.
 const (
 	maxFiles    = 1_000_000
-	maxParsed   = 64 << 20  // a log or text larger than this is not read
+	maxParsed   = 64 << 20  // larger logs and texts are not read
 	maxTextRead = 4 << 20   // READMEs, configurations
 	maxValues   = 256 << 10 // a file of numbers
 )
 
-// File is one file of a tree.
+// File is a file of a tree.
 type File struct {
 	Path    string // relative to the root, with slashes
 	Size    int64
 	Role    Role
-	SHA256  string // hex; "" until read, and for secrets
-	Problem string // why it was not read or not understood; "" if it was
-	Packed  []byte // zstd-compressed bytes, when they were asked for
+	SHA256  string // hex; "" until read, and for files that may hold keys
+	Problem string // why it could not be read or parsed, or ""
+	Packed  []byte // zstd-compressed content, if requested
 }
 
-// Tree is an archive, or a part of one, as it lies on disk: its files, and what they
-// say once it is loaded.
+// Tree is an archive, or a part of one, on disk: its files and, once loaded, their
+// content.
 type Tree struct {
-	Root       string // absolute
+	Root       string // absolute path
 	Files      []*File
-	Series     []*Series          // by folder, then key
+	Series     []*Series          // sorted by folder, then key
 	Readmes    []*Readme          // in path order
-	Configs    map[string]*Config // folder of a configuration set → it
+	Configs    map[string]*Config // by folder of the set
 	Reductions []Reduction        // .pps files
-	Bytes      int64              // read and parsed
+	Bytes      int64              // total size of the files read and parsed
 
 	sets map[string]map[string]*Config // topic, name → configuration set
 }
 
-// Reduction is a .pps file: one number for each iteration of a series.
+// Reduction is a .pps file: one number per iteration of a series.
 type Reduction struct {
 	Dir, Name string
 	Values    []float64
 }
 
-// List walks the tree and says what each file is, without opening any.
-// Symbolic links are not followed: they are listed with that as their problem.
+// List walks the tree and determines the role of each file without opening any.
+// Symbolic links are not followed, and are listed with this as their problem.
 func List(ctx context.Context, root string) (*Tree, error) {
 	abs, err := filepath.Abs(root)
 	if err != nil {
@@ -114,13 +114,13 @@ func (t *Tree) rel(p string) string {
 	return filepath.ToSlash(r)
 }
 
-// named is a relative path with the root's own place in front, so that a part
-// of the archive is understood as the whole is.
+// named returns a relative path with the path of the root in front, so that a
+// part of the archive is understood like the whole.
 func (t *Tree) named(rel string) string {
 	return strings.TrimPrefix(filepath.ToSlash(t.Root), "/") + "/" + rel
 }
 
-// cause is an error without the path that its reader has already been told.
+// cause returns the last part of an error message, without the path that the reader already knows.
 func cause(err error) string {
 	s := err.Error()
 	if i := strings.LastIndex(s, ": "); i >= 0 {
@@ -129,13 +129,13 @@ func cause(err error) string {
 	return s
 }
 
-// Unread lists the files that could not be read or understood.
+// Unread lists the files that could not be read or parsed.
 func (t *Tree) Unread() []*File {
 	return list.Filter(t.Files, func(f *File) bool { return f.Problem != "" })
 }
 
-// IsArchive says whether a folder is laid out as an archive at its top: it
-// holds <CPU>_<n>Cores folders, or is a topic with results of such logs.
+// IsArchive reports whether a folder has the layout of an archive at its top:
+// <CPU>_<n>Cores folders, or a topic with results.
 func IsArchive(dir string) bool {
 	for _, pattern := range []string{
 		"*_*ores/*/*/results", "*_*ores/*/*/result", "*/*/results/*/bench.*", "*/results/*/bench.*",
@@ -148,7 +148,7 @@ func IsArchive(dir string) bool {
 	return false
 }
 
-// globQuote keeps a folder's own name from being read as a pattern.
+// globQuote escapes a folder's name for use in a glob pattern.
 func globQuote(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(s)
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// configFor finds the configuration set that a series ran with: named as its
-// published reduction, as the series or as .info says, and failing that the one set that differs by a
+// configFor finds the configuration set with which a series ran: by the name of the published
+// reduction, of the series or in .info; failing that, the only set whose name differs just by
 // "default" or a doubled letter.
 func (t *Tree) configFor(s *Series) *Config {
 	topic := topicDir(s.Study)
@@ -48,8 +48,8 @@ func (t *Tree) bySet() {
 	}
 }
 
-// topicOfSet splits the folder of a configuration set; a topic whose "configs"
-// folder is itself the set has it under no name.
+// topicOfSet splits the folder of a configuration set. If the "configs" folder
+// itself is the set, its name is "".
 func topicOfSet(dir string) (topic, name string) {
 	if name = path.Base(dir); name == "configs" || name == "config" {
 		return path.Dir(dir), ""
@@ -57,7 +57,7 @@ func topicOfSet(dir string) (topic, name string) {
 	return path.Dir(path.Dir(dir)), name
 }
 
-// alike is the one set whose name says the same.
+// alike returns the only set whose name is equal after folding.
 func alike(sets map[string]*Config, name string) *Config {
 	if name == "" {
 		return nil
@@ -74,8 +74,8 @@ func alike(sets map[string]*Config, name string) *Config {
 	return found
 }
 
-// foldName writes a set's name without "default", order, case and doubled
-// letters; digits stay as they are.
+// foldName normalises the name of a set: without "default", order, case and
+// doubled letters. Digits are kept.
 func foldName(s string) string {
 	var out []string
 	for _, w := range words(s) {
@@ -103,7 +103,7 @@ func undouble(w string) string {
 	return b.String()
 }
 
-// topicDir is the folder that holds configs and results.
+// topicDir returns the folder that contains configs and results.
 func topicDir(study string) string {
 	dir := study
 	for dir != "." && dir != "/" {
@@ -115,15 +115,15 @@ func topicDir(study string) string {
 	return ""
 }
 
-// group is the series of a study that answer one question: variants under the
+// group is the series of a study that answer one question: variants with the
 // same workload.
 type group struct {
 	series []*Series
 	label  func(*Series) string
 }
 
-// groups sorts a study's series into comparisons: configurations against each
-// other for every workload and image, and images against each other for every
+// groups arranges the series of a study into comparisons: configurations with
+// each other for each workload and image, and images with each other for each
 // workload and configuration.
 func groups(series []*Series) []group {
 	out := by(series, func(s *Series) string { return join(s.workload(), s.Image) }, func(s *Series) string { return s.Config })
@@ -156,8 +156,8 @@ func join(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " ")
 }
 
-// control picks the series that the others are compared with: the one a
-// README does, else by the words of its name, else the first in order.
+// control selects the series to compare the others with: the one that a
+// README uses, else by the words in its name, else the first.
 func (g *group) control(readme map[*Series]int) *Series {
 	best := slices.MaxFunc(g.series, func(a, b *Series) int { return readme[a] - readme[b] })
 	if readme[best] > 0 {

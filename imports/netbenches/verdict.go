@@ -12,7 +12,7 @@ import (
 	"linerate/internal/stats"
 )
 
-// verdicts compares the variants of every group, corrected over the study.
+// verdicts compares the variants of each group, with correction over the whole study.
 func (m *maker) verdicts() {
 	for _, g := range groups(m.st.series) {
 		control := g.control(m.im.readmes.first)
@@ -41,10 +41,10 @@ func (m *maker) verdicts() {
 	}
 }
 
-// metrics are those that are compared.
+// metrics are the metrics that are compared.
 var metrics = []string{MetricRate, MetricEquilibrium}
 
-// arm is the valid values of a series.
+// arm returns the valid values of a series.
 func arm(s *Series, metric string) stats.Arm {
 	return stats.Arm{Name: variantName(s), Values: s.values(func(it *Iteration) (float64, bool) {
 		t := it.Judge()
@@ -53,11 +53,11 @@ func arm(s *Series, metric string) stats.Arm {
 	})}
 }
 
-// compare adds the verdict of a variant against a control.
+// compare adds the verdict on a variant against a control.
 func (m *maker) compare(metric string, control, variant *Series) {
 	c, a := arm(control, metric), arm(variant, metric)
 	if len(c.Values) < 2 || len(a.Values) < 2 {
-		return // one trial, such as a profiling run, is not a sample
+		return // a single trial, such as a profiling run, is not a sample
 	}
 	cmp := stats.CompareSamples(c, []stats.Arm{a}, stats.Options{Better: stats.HigherIsBetter, NoPlan: true})[0]
 	v := ledger.FromComparison(&cmp)
@@ -76,7 +76,7 @@ func (m *maker) compare(metric string, control, variant *Series) {
 	m.b.Verdicts = append(m.b.Verdicts, v)
 }
 
-// armName says where a control of another folder lies.
+// armName returns the name of a series, with its folder if it is of another study.
 func (m *maker) armName(s *Series) string {
 	if s.Study == m.st.dir {
 		return variantName(s)
@@ -88,7 +88,7 @@ func (m *maker) armName(s *Series) string {
 	return rel + "/" + variantName(s)
 }
 
-// variantName is what a series is called among the others of its study.
+// variantName returns the name of a series within its study.
 func variantName(s *Series) string {
 	if name := strings.Trim(s.Image+"/"+s.Config, "/"); name != "" {
 		return name
@@ -96,7 +96,7 @@ func variantName(s *Series) string {
 	return "only"
 }
 
-// trialIDs are the identifiers of a series' trials, whichever study holds it.
+// trialIDs returns the IDs of a series' trials, whichever study contains it.
 func (im *Import) trialIDs(s *Series) []ledger.ID {
 	ids := make([]ledger.ID, len(s.Iterations))
 	for i, it := range s.Iterations {
@@ -109,8 +109,8 @@ func (im *Import) trialID(s *Series, it *Iteration) ledger.ID {
 	return im.ids[s.Study].Part(relative(s.Study, s.Dir), s.Key, it.Name)
 }
 
-// bounds notes arms that the generator limited: where both are, the
-// comparison says nothing about the DUT.
+// bounds flags arms that the generator limited. If both are, the comparison
+// says nothing about the DUT and is invalid.
 func bounds(v *ledger.Verdict, control, variant *Series) {
 	a, b := mostly(control, FlagGenerator), mostly(variant, FlagGenerator)
 	switch {
@@ -127,8 +127,8 @@ func bounds(v *ledger.Verdict, control, variant *Series) {
 	}
 }
 
-// workload names what was offered, from the sender's own command line:
-// "IPv4 UDP 64 B, 2000 flows".
+// workload describes the offered load from the sender's command line: "IPv4
+// UDP 64 B, 2000 flows".
 func workload(s *Series) string {
 	for _, it := range s.Iterations {
 		if e := it.Equilibrium; e != nil {
@@ -145,7 +145,7 @@ func workload(s *Series) string {
 	return s.workload()
 }
 
-// offered reads a workload off the command line of a pkt-gen.
+// offered derives a workload from a pkt-gen command line.
 func offered(command string, senders int, name string) string {
 	family, frame, flows, rate := 4, 0, int64(1), 0.0
 	f := append(strings.Fields(strings.ReplaceAll(command, `"`, "")), "")
@@ -158,7 +158,7 @@ func offered(command string, senders int, name string) string {
 				frame = max(64, n+4)
 			}
 		case "-R":
-			rate, _ = strconv.ParseFloat(next, 64) // 0 where it is no number
+			rate, _ = strconv.ParseFloat(next, 64) // 0 if it is not a number
 		case "-s", "-d":
 			flows *= rangeSize(next)
 		}
@@ -182,7 +182,7 @@ func offered(command string, senders int, name string) string {
 	return text
 }
 
-// rangeSize counts the address and port pairs of A[:port]-B[:port].
+// rangeSize returns the number of address and port pairs in A[:port]-B[:port].
 func rangeSize(s string) int64 {
 	from, to, ok := strings.Cut(s, "-")
 	a, pa := addressPort(from)

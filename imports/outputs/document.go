@@ -8,28 +8,27 @@ import (
 	"linerate/internal/show"
 )
 
-// Document is what import FILE… --json prints.
+// Document is the output of import FILE… --json.
 type Document struct {
 	Version int             `json:"version"`
 	Ledger  string          `json:"ledger"`
 	Study   ledger.ID       `json:"study"`
-	Known   bool            `json:"known"` // the ledger had it before
+	Known   bool            `json:"known"` // the ledger already contained it
 	Tool    string          `json:"tool"`
 	Metric  string          `json:"metric"`
 	Unit    string          `json:"unit"`
 	Better  string          `json:"better"`
 	Sides   []SideDocument  `json:"sides"`
-	Verdict *ledger.Verdict `json:"verdict"` // null where nothing was compared
+	Verdict *ledger.Verdict `json:"verdict"` // null if nothing was compared
 }
 
-// SideDocument is one side of a comparison: its runs.
+// SideDocument is one side of a comparison, with its runs.
 type SideDocument struct {
 	Name   string    `json:"name"`
 	Values []float64 `json:"values"`
 }
 
-// Document says what was taken in; of which ledger it is, and whether that had it before,
-// is its keeper's to say.
+// Document returns the JSON form of what was imported. The caller sets Ledger and Known.
 func (t Taken) Document() Document {
 	of := t.Sides[0].Of
 	d := Document{Version: 1, Study: t.Batch.Studies[0].ID, Tool: of.Tool, Metric: t.Metric, Unit: of.Unit, Better: string(of.Better), Verdict: t.Verdict}
@@ -39,7 +38,7 @@ func (t Taken) Document() Document {
 	return d
 }
 
-// Print shows what was taken in.
+// Print prints what was imported.
 func (d Document) Print(p *show.Page) {
 	state := "taken into"
 	if d.Known {

@@ -1,6 +1,6 @@
-// Package outputs makes ledger entries of what benchmarks' own output says: numbers of
-// somebody else's runs, of which linerate has seen nothing but the files. They are
-// labelled so, keep where they come from, and are never measured here.
+// Package outputs makes ledger entries from the output of benchmark tools: numbers of
+// other people's runs, of which linerate has only the files. They are labelled as
+// such, keep their source, and never count as measured by linerate.
 package outputs
 
 import (
@@ -20,39 +20,39 @@ import (
 	"linerate/internal/stats"
 )
 
-// Kind of the studies and ledger entries that come from tools' output.
+// Kind is the kind of studies and ledger entries from tools' output.
 const Kind = "measurement"
 
-// Tool names the importer in records.
+// Tool names this importer in records.
 const Tool = "linerate import 1"
 
-// maxKept bounds the bytes of one file that are kept in the ledger.
+// maxKept is the size up to which a file is kept in the ledger.
 const maxKept = 16 << 20
 
-// Measurement is what files say, and what their importer adds.
+// Measurement is the input of an import: files, and what the user adds.
 type Measurement struct {
-	// Control are the files of the runs as it was, Variant those of the runs with
-	// Tunable set to After; without Variant nothing is compared.
+	// Control are the files of the unmodified runs, Variant those of the runs
+	// with Tunable set to After. Without Variant, nothing is compared.
 	Control, Variant []compare.File
 	Tunable          string
 	Before, After    string
-	// Column is what is read of files with several numbers (compare.Input).
+	// Column selects the numbers in files with several (compare.Input).
 	Column string
-	// What is known of the runs; "" is not known. Where a tool says it, that stands.
+	// What is known of the runs; "" is unknown. OS and Release in a tool's output take precedence.
 	By, Host, OS, Release, CPU, Workload, Question string
 	Now                                            time.Time
 }
 
-// Taken is the result of a measurement.
+// Taken is the result of an import.
 type Taken struct {
 	Batch  *ledger.Batch
 	Metric string
 	Sides  []compare.Side
-	// Verdict is nil where nothing was compared.
+	// Verdict is nil if nothing was compared.
 	Verdict *ledger.Verdict
 }
 
-// Take makes a ledger entry of a measurement: the same files are the same entry.
+// Take makes a ledger entry of a measurement. The same files give the same entry.
 func Take(m Measurement) (Taken, error) {
 	t := Taken{}
 	for _, files := range [][]compare.File{m.Control, m.Variant} {
@@ -79,7 +79,7 @@ func Take(m Measurement) (Taken, error) {
 	return t, nil
 }
 
-// builder makes the rows.
+// builder builds the rows of the entry.
 type builder struct {
 	m       Measurement
 	t       *Taken
@@ -90,7 +90,7 @@ type builder struct {
 }
 
 func (b *builder) build() {
-	sums := map[string]string{} // of files, by name
+	sums := map[string]string{} // by file name
 	parts := []string{Kind, b.m.Tunable, b.m.Before, b.m.After, b.m.Column}
 	for side, files := range [][]compare.File{b.m.Control, b.m.Variant} {
 		for _, f := range files {
@@ -114,7 +114,7 @@ func (b *builder) build() {
 	}
 }
 
-// system is a system's name, release and host, from what uname -a printed.
+// system returns the system's name, release and host from the output of uname -a.
 func system(uname string) (os, release, host string) {
 	f := strings.Fields(uname)
 	if len(f) < 3 {
@@ -132,7 +132,7 @@ func (b *builder) environment() {
 	b.batch.Environments = append(b.batch.Environments, e)
 }
 
-// arm is the name of a side.
+// arm returns the name of a side.
 func (b *builder) arm(side int) string {
 	switch {
 	case b.m.Tunable == "":
@@ -143,7 +143,7 @@ func (b *builder) arm(side int) string {
 	return b.m.Tunable + "=" + b.m.After
 }
 
-// file adds a file's trials, one a value, its source and its bytes.
+// file adds the trials of a file, one per value, its source and its content.
 func (b *builder) file(side int, f compare.File, sum string) {
 	b.batch.Sources = append(b.batch.Sources, ledger.Source{ID: b.id.Part("source", f.Name, sum), Study: b.id, Path: f.Name, SHA256: sum,
 		Size: int64(len(f.Data)), Role: "output of " + b.of.Tool})
@@ -152,7 +152,7 @@ func (b *builder) file(side int, f compare.File, sum string) {
 	}
 	one, _, err := compare.ReadTool(f.Name, f.Data, b.m.Column)
 	if err != nil {
-		return // ReadSide has read it before
+		return // already parsed by ReadSide
 	}
 	for i, v := range one.Values {
 		t := ledger.Trial{ID: b.id.Part("trial", fmt.Sprint(side), f.Name, sum, fmt.Sprint(i)), Study: b.id, Environment: b.env, Variant: b.arm(side),

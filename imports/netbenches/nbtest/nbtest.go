@@ -1,5 +1,5 @@
-// Package nbtest writes archives of benchmarks that never ran, in the formats
-// of the real one, for tests. Every number in them comes from a seed.
+// Package nbtest generates fictitious benchmark archives in the formats of
+// the real one, for tests. All numbers come from a seeded generator.
 package nbtest
 
 import (
@@ -13,12 +13,12 @@ import (
 	"strings"
 )
 
-// Options say how large an archive to write.
+// Options are the size of the archive to write.
 type Options struct {
 	Studies  int
-	Variants int // of each study, the first is the control
-	Trials   int // of each variant
-	Rows     int // reports in each log
+	Variants int // per study; the first is the control
+	Trials   int // per variant
+	Rows     int // reports per log
 	Seed     uint64
 }
 
@@ -48,7 +48,7 @@ func (w *writer) file(path string, data []byte) {
 	}
 }
 
-// tunables are what the studies vary, with the file that sets it.
+// tunables are those that the studies vary, with the file that sets each.
 var tunables = []struct{ name, file, line string }{
 	{"kern.random.harvest.mask", "etc/rc.conf", "harvest_mask=\"%d\"\n"},
 	{"net.pf.states_hashsize", "boot/loader.conf.local", "net.pf.states_hashsize=\"%d\"\n"},
@@ -57,7 +57,7 @@ var tunables = []struct{ name, file, line string }{
 	{"dev.igb.0.fc", "etc/sysctl.conf", "dev.igb.0.fc=%d\ndev.igb.1.fc=%[1]d\n"},
 }
 
-// study writes one topic with its sets, logs, reductions and README.
+// study writes a topic with its configuration sets, logs, reductions and README.
 func (w *writer) study(i int) {
 	t := tunables[i%len(tunables)]
 	topic := fmt.Sprintf("Test_CPU-%d_%dCores/Intel_i210AT/%s.%d", i%23, 1<<(i%5), t.name, i)
@@ -89,7 +89,7 @@ func (w *writer) config(set, file, line string, v int) {
 	}
 }
 
-// series writes a variant's logs, and what the archive's script makes of them in the order of ls.
+// series writes the logs of a variant, and the results of the archive's script in the order of ls.
 func (w *writer) series(results, name string, rate float64) {
 	w.file(results+"/bench."+name+".info", []byte("IMAGE=\"\"\nCFG=\""+name+"\"\nPKTGEN=\"\"\nUNAME=\"FreeBSD dut 14.0-STABLE FreeBSD 14.0-STABLE #0 n265000: Mon Jan  1 00:00:00 UTC 2024  amd64\""))
 	order := make([]string, w.o.Trials)
@@ -115,12 +115,12 @@ func (w *writer) rates(mean float64) []int {
 	return rows
 }
 
-// Receiver renders a receiver's log of one report a second.
+// Receiver returns a receiver's log with one report per second.
 func Receiver(rows []int) []byte {
 	return log("pkt-gen -N -f rx -i igb2 -w 4 -W", "receiver_body", rows, "Terminated\n")
 }
 
-// Sender renders a sender's log.
+// Sender returns a sender's log with one report per second.
 func Sender(rows []int) []byte {
 	sum := 0
 	for _, r := range rows {
@@ -147,8 +147,8 @@ func log(command, body string, rows []int, end string) []byte {
 	return b.Bytes()
 }
 
-// Median is what the archive's script makes of a log of Receiver: 10 lines
-// come before the first report, one after the last.
+// Median returns what the archive's script computes for a log by Receiver,
+// which has 10 lines before the first report and one after the last.
 func Median(rows []int) float64 {
 	kept := slices.Clone(rows[min(len(rows), 5):max(5, len(rows)-9)])
 	slices.Sort(kept)
