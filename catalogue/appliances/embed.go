@@ -1,11 +1,11 @@
-// Package appliances holds what linerate knows of appliances, as YAML, one file a
-// product: what its releases are built on, what it sets by itself, which files it
-// writes and how its pages are named. Package appliance reads it.
+// Package appliances embeds the records of appliances, YAML, one file per product: the
+// systems that its releases are built on, the tunables it sets, the files it writes
+// and the names of its pages. Package appliance reads them.
 package appliances
 
 import "embed"
 
-// Files are the records.
+// Files holds the records.
 //
 //go:embed *.yaml
 var Files embed.FS

@@ -1,10 +1,10 @@
-// Package roles holds what a host can be for and how that shows: roles.yaml.
+// Package roles embeds roles.yaml: the roles of hosts and how each is recognized.
 // Package role evaluates it; docs/guide/inspect.md explains the roles.
 package roles
 
 import _ "embed" // roles.yaml
 
-// YAML is roles.yaml as it is in the repository.
+// YAML is the content of roles.yaml.
 //
 //go:embed roles.yaml
 var YAML []byte

@@ -128,8 +128,8 @@ func releaseFlag(s string) (release.Release, error) {
 	return r, nil
 }
 
-// osOfRelease tells the systems apart by major release: FreeBSD's start at 11 in the catalogue,
-// Linux has not reached that.
+// osOfRelease returns the system by major release: FreeBSD's start at 11 in the catalogue, Linux
+// has not reached that.
 func osOfRelease(r release.Release) string {
 	if r.Major >= 11 {
 		return tunable.FreeBSD

@@ -54,7 +54,7 @@ type evidenceDoc struct {
 	Pooled []evidence.Change `json:"pooled"`
 }
 
-// noEvidence prints that nothing was found, and tells an unmeasured tunable from an unknown name.
+// noEvidence prints that nothing was found, and distinguishes unmeasured tunables from unknown names.
 func noEvidence(ctx context.Context, w io.Writer, s ledger.Reader, f *ledger.Filter) error {
 	names, err := s.Tunables(ctx)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"linerate/internal/tunable"
 )
 
-// commandLine begins the names of words of the kernel's command line.
+// commandLine is the prefix of names of kernel command line parameters.
 const commandLine = "cmdline."
 
 // running reports whether the kernel knows a sysctl; known is false if the audit has no running
@@ -151,8 +151,8 @@ func (a *auditor) denied(j judged) bool {
 	return j.Stage == fact.Sysctl && known && !exists || a.whole(j)
 }
 
-// closed reports a name of a kind whose stock names the catalogue has nearly all: what is one
-// letter off one of them is a slip. Short modules of others are near by chance.
+// closed reports whether the catalogue has nearly all names of this kind, so that a name one
+// letter off is a misspelling. Short names of third-party modules may resemble one by chance.
 func (a *auditor) closed(j judged) bool {
 	return j.Stage == fact.CommandLine && !strings.Contains(strings.TrimPrefix(j.Name, commandLine), ".") ||
 		j.Stage == fact.Loader && strings.HasSuffix(j.Name, "_load") && len(j.Name) >= len("accf_http_load")
@@ -209,7 +209,7 @@ func (a *auditor) typo(j judged, here bool) []string {
 	return best[:min(len(best), maxNear)]
 }
 
-// slip returns the stock name that is one letter off a name.
+// slip returns the stock name that differs by one letter from a name.
 func slip(name string, stock words) []string {
 	for _, known := range strings.Fields(string(stock)) {
 		if hint.Distance(name, known, 1) == 1 && !siblings(name, known) {
