@@ -8,8 +8,8 @@ import (
 	"linerate/internal/labtest"
 )
 
-// TestPowerCuts takes the power away at every command of each phase, or wherever in
-// apply, confirm and rollback it makes a difference where all faults are asked for: the host comes up old or new, with what its loader has read as well.
+// TestPowerCuts cuts the power at every command of each phase (or wherever it makes a difference, if all
+// faults are requested): the host boots in the old or the new state, including what its boot loader reads.
 func TestPowerCuts(t *testing.T) {
 	if os.Getuid() != 0 {
 		labtest.Lacking(t, "needs root: it makes namespaces and a file system")

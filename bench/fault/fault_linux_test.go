@@ -15,12 +15,12 @@ func local(r *Sandbox, env []string) host.Runner {
 	return &localhost.Runner{Env: env, Start: r.Start}
 }
 
-// allFaults is the environment variable that asks for every fault that differs, not for
-// a sparse choice: LINERATE_FAULTS=all.
+// allFaults is the environment variable that requests every distinct fault instead of a
+// sparse selection: LINERATE_FAULTS=all.
 const allFaults = "LINERATE_FAULTS"
 
-// choice is how a test strikes: sparsely, unless all faults are asked for, and no more
-// often than that in a short run.
+// choice returns the options of a test: a sparse selection of faults unless all are
+// requested, and at most short of them in a short run.
 func choice(seed uint64, short int) Options {
 	o := Options{Sparse: os.Getenv(allFaults) != "all", Seed: seed, Workers: 4, Runner: local}
 	if testing.Short() {
@@ -29,8 +29,8 @@ func choice(seed uint64, short int) Options {
 	return o
 }
 
-// TestFaults strikes at the agent: after recovery the host is exactly as it
-// was, or exactly as it was confirmed. Power cuts have tests of their own.
+// TestFaults injects faults into the agent: after recovery, the host is exactly
+// as before, or exactly as confirmed. Power cuts have their own tests.
 func TestFaults(t *testing.T) {
 	if os.Getuid() != 0 {
 		labtest.Lacking(t, "needs root: it makes namespaces and a file system")
@@ -51,8 +51,8 @@ func TestFaults(t *testing.T) {
 	t.Log(got)
 }
 
-// TestBrokenRevert: the check can fail. With the revert sabotaged it finds
-// hosts that are neither old nor new.
+// TestBrokenRevert shows that the check can fail: with a broken revert, it
+// finds hosts that are in neither the old nor the new state.
 func TestBrokenRevert(t *testing.T) {
 	if os.Getuid() != 0 {
 		labtest.Lacking(t, "needs root: it makes namespaces and a file system")
@@ -66,9 +66,9 @@ func TestBrokenRevert(t *testing.T) {
 	}
 }
 
-// TestUnsynced cuts the power at every command of each phase and loses what was not synced: the
-// host is old or new, and its history says when and why. With the sync of these
-// notes taken out it finds one that does not.
+// TestUnsynced cuts the power at every command of each phase and discards what was not synced:
+// the host is in the old or the new state, and its history says when and why. Without the sync
+// of these notes, a history that does not is found.
 func TestUnsynced(t *testing.T) {
 	if os.Getuid() != 0 {
 		labtest.Lacking(t, "needs root: it makes namespaces and a file system")

@@ -18,7 +18,7 @@ import (
 	"linerate/internal/setting"
 )
 
-// Phase is what the agent is doing when it is struck.
+// Phase is what the agent is doing when a fault strikes.
 type Phase string
 
 // The phases.
@@ -29,53 +29,53 @@ const (
 	Reverting   Phase = "revert"
 )
 
-// Options of a run.
+// Options are the options of a run.
 type Options struct {
-	// Faults is how many; 0 is each that there is, once.
+	// Faults is the number of faults; 0 means each distinct one once.
 	Faults int
-	// Sparse is fewer cases: each kind once in each phase, each command once in each
-	// phase, and each command that fails.
+	// Sparse selects fewer cases: each kind and each command once in each phase, and
+	// each command failing once.
 	Sparse bool
 	Seed   uint64
-	// Kinds of faults; none is all.
+	// Kinds of faults; empty: all.
 	Kinds []Kind
-	// Workers strike at as many hosts at once; 0 is 1.
+	// Workers is the number of hosts tested in parallel; 0 is 1.
 	Workers int
-	// Sabotage is a defect of the agent's that the check must see; "" is none.
+	// Sabotage is a defect added to the agent that the check must find; "" is none.
 	Sabotage Sabotage
-	// Runner makes the runner of scripts in a sandbox, with an environment.
+	// Runner returns a runner of scripts in a sandbox with an environment.
 	Runner func(r *Sandbox, env []string) host.Runner
 }
 
-// Result counts what was left of the host.
+// Result counts the states of hosts after recovery.
 type Result struct {
 	Version int `json:"version"`
 	Faults  int `json:"faults"`
-	// Old and New: exactly as before, exactly as confirmed.
+	// Old and New: exactly as before, and exactly as confirmed.
 	Old int `json:"old"`
 	New int `json:"new"`
-	// Mixed: neither; Lost: a file that was there is gone or changed.
+	// Mixed: neither of them; Lost: an existing file is gone or changed.
 	Mixed int `json:"mixed"`
 	Lost  int `json:"lost"`
-	// Steps are the places a fault could strike at, by phase; Cases the faults that
-	// differ: of steps between which nothing changed, one stands for all.
+	// Steps is the number of steps at which a fault could strike, by phase; Cases is the
+	// number of distinct faults, as steps without a change in between are equivalent.
 	Steps map[Phase]int `json:"steps"`
 	Cases int           `json:"cases"`
-	// Kinds are the faults by kind.
+	// Kinds is the number of faults by kind.
 	Kinds map[Kind]int `json:"kinds"`
-	// Bad describes the first of the mixed and lost.
+	// Bad describes the first of the mixed and lost hosts.
 	Bad []string `json:"bad,omitempty"`
 }
 
-// String says what was left of the hosts.
+// String summarises the result.
 func (r Result) String() string {
 	return fmt.Sprintf("%d faults: %d hosts as they were, %d as confirmed, %d mixed, %d lost", r.Faults, r.Old, r.New, r.Mixed, r.Lost)
 }
 
-// maxBad is how many bad ends are described.
+// maxBad is the number of bad hosts that are described.
 const maxBad = 20
 
-// lab is a run under way.
+// lab is a worker of a run, with its sandbox.
 type lab struct {
 	Options
 	sandbox  *Sandbox
@@ -83,16 +83,16 @@ type lab struct {
 	old, new map[string]string
 	from     map[Phase]image
 	steps    map[Phase][]step
-	// transaction makes the host new; digest is its plan's.
+	// transaction changes the host to the new state; digest is that of its plan.
 	transaction apply.Transaction
 	digest      string
-	said        error // of the phase that was struck
+	said        error // error of the phase in which the fault struck
 	result      Result
 }
 
-// Run strikes Faults times, each at another step of another phase, and counts
-// what is left after recovery. It works beneath dir; its error is of the run, never of
-// what a fault left.
+// Run injects Faults faults, each at another step or phase, and counts the hosts'
+// states after recovery. It works below dir. Its error is about the run itself, not
+// about what a fault left behind.
 func Run(ctx context.Context, dir string, o Options) (Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -104,7 +104,7 @@ func Run(ctx context.Context, dir string, o Options) (Result, error) {
 			return Result{}, err
 		}
 		defer sandbox.Close()
-		defer func() { _ = sandbox.endAll() }() // of what was interrupted
+		defer func() { _ = sandbox.endAll() }() // of interrupted phases
 		labs[w] = newLab(sandbox, o)
 	}
 	if err := labs[0].learn(ctx); err != nil {
@@ -135,14 +135,14 @@ func Run(ctx context.Context, dir string, o Options) (Result, error) {
 	return total, errors.Join(errs...)
 }
 
-// learnt are the labs of this process that have seen a run without faults, by the defect of
-// their agent: it is the same for every host of the kind.
+// learnt holds, for each defect of the agent, a lab that has completed a run without
+// faults, which is the same for all hosts of this kind.
 var (
 	learning sync.Mutex
 	learnt   = map[Sabotage]*lab{}
 )
 
-// learn has a lab know what a run without faults is like: from its own, the first time.
+// learn records a run without faults, or copies the record of an earlier lab.
 func (l *lab) learn(ctx context.Context) error {
 	learning.Lock()
 	defer learning.Unlock()
@@ -160,7 +160,7 @@ func (l *lab) learn(ctx context.Context) error {
 	return nil
 }
 
-// as has a sandbox's host be what another was found to be.
+// as copies the recorded states from another lab, and resets the sandbox.
 func (l *lab) as(first *lab) error {
 	if l == first {
 		return nil
@@ -169,7 +169,7 @@ func (l *lab) as(first *lab) error {
 	return l.sandbox.begin()
 }
 
-// work does every workers-th of so many faults.
+// work injects every workers-th of the faults.
 func (l *lab) work(ctx context.Context, cases []attack, first, workers, faults int) error {
 	for i := first; i < faults; i += workers {
 		if err := ctx.Err(); err != nil {
@@ -199,17 +199,17 @@ func newLab(sandbox *Sandbox, o Options) *lab {
 		result: Result{Steps: map[Phase]int{}, Kinds: map[Kind]int{}}}
 }
 
-// attack is one fault.
+// attack is a fault at a step of a phase.
 type attack struct {
 	phase Phase
 	kind  Kind
 	at    int
 }
 
-// boots reports faults after which the host boots.
+// boots reports whether the host boots after the fault.
 func (a attack) boots() bool { return a.kind == Boot || a.kind == Unsynced }
 
-// cases are all faults that differ, shuffled by the seed.
+// cases returns all distinct faults, shuffled by the seed.
 func (l *lab) cases() []attack {
 	var all []attack
 	for _, phase := range []Phase{Applying, Confirming, RollingBack, Reverting} {
@@ -229,9 +229,9 @@ func (l *lab) cases() []attack {
 	return all
 }
 
-// thin keeps a fault that is the first of its kind in a phase or the first at a command
-// in a phase, and the first failure of a command. To the other kinds it does not matter
-// which command they strike at, but what the host is at that moment.
+// thin keeps a fault if it is the first of its kind in a phase, the first at a command
+// in a phase, or the first failure of a command. For the other kinds, the command does
+// not matter, only the state of the host at that moment.
 func (l *lab) thin(all []attack) []attack {
 	struck := map[[2]string]bool{}
 	return slices.DeleteFunc(all, func(a attack) bool {
@@ -256,22 +256,22 @@ func (l *lab) kinds() []Kind {
 	return Kinds()
 }
 
-// machine is the sandbox with a fault in its agent; no kind is none.
+// machine returns the sandbox with a fault in its agent; kind "" is none.
 func (l *lab) machine(kind Kind, at int) apply.Machine {
 	env := []string{"LINERATE_ROOT=" + l.sandbox.Root, "LINERATE_INIT=sysv",
 		"FAULT=" + string(kind), "FAULT_AT=" + strconv.Itoa(at), "FAULT_DIR=" + l.sandbox.Dir}
 	return apply.OnWith(l.Runner(l.sandbox, env), l.script)
 }
 
-// calibrate runs every phase without a fault: it learns what old and new are,
-// the steps of each phase, and keeps an image from before each.
+// calibrate runs each phase without faults to record the old and new states
+// and the steps of each phase, and saves an image before each.
 func (l *lab) calibrate(ctx context.Context) error {
 	if err := l.firstLook(ctx); err != nil {
 		return err
 	}
 	m := l.machine("count", 0)
 	for _, phase := range []Phase{Applying, Confirming, RollingBack, Reverting} {
-		if phase == Reverting { // it starts from what a confirm starts from
+		if phase == Reverting { // starts from the same state as confirm
 			if err := errors.Join(l.sandbox.endAll(), l.sandbox.load(l.from[Confirming])); err != nil {
 				return err
 			}
@@ -307,7 +307,7 @@ func (l *lab) calibrate(ctx context.Context) error {
 	return nil
 }
 
-// firstLook makes the host, the plan and what changes it.
+// firstLook sets up the host, the plan and its transaction.
 func (l *lab) firstLook(ctx context.Context) error {
 	if err := errors.Join(l.sandbox.begin(), l.scratch()); err != nil {
 		return err
@@ -338,10 +338,10 @@ func (l *lab) firstLook(ctx context.Context) error {
 	return err
 }
 
-// otherJournal is what somebody else applies.
+// otherJournal is the transaction that somebody else applies.
 const otherJournal = "linerate-transaction 1\ndigest sha256:222222222222222222\nwindow 60\nset sysctl - net.ipv4.tcp_keepalive_time =77\nend\n"
 
-// scratch makes the directory of counters anew.
+// scratch recreates the files that the faults use.
 func (l *lab) scratch() error {
 	return errors.Join(os.WriteFile(filepath.Join(l.sandbox.Dir, "count"), []byte("0\n"), 0o600), os.WriteFile(filepath.Join(l.sandbox.Dir, "trace"), nil, 0o600),
 		os.WriteFile(filepath.Join(l.sandbox.Dir, "journal"), []byte(otherJournal), 0o600))

@@ -1,6 +1,6 @@
-// Package fault attacks the agent while it changes a simulated host,
-// at every step, and looks what is left of that host: it proves that the net
-// holds, or shows where it does not.
+// Package fault injects faults into the agent while it changes a simulated
+// host, at every step, and checks the state in which the host ends: old or
+// new, never in between.
 package fault
 
 import (
@@ -10,33 +10,33 @@ import (
 	"linerate/internal/apply"
 )
 
-// Kind is what goes wrong.
+// Kind is the kind of a fault.
 type Kind string
 
-// The kinds of faults. All but IO and Lie are real: processes are killed, the
-// file system is full or read-only, others do apply.
+// The kinds of faults. All but IO and Lie happen for real: processes are killed,
+// the file system is full or read-only, another transaction is applied.
 const (
-	Kill     Kind = "kill"      // kill -9 of the agent
-	Cut      Kind = "cut"       // the connection is lost and stays lost
+	Kill     Kind = "kill"      // the agent is killed with SIGKILL
+	Cut      Kind = "cut"       // the connection is lost for good
 	IO       Kind = "io"        // one command fails, as with EIO or EPERM
 	Full     Kind = "full"      // the disk is full from here on
 	ReadOnly Kind = "read-only" // the file system is read-only from here on
-	Lie      Kind = "lie"       // settings read back otherwise than they are
+	Lie      Kind = "lie"       // settings read back wrong
 	Clock    Kind = "clock"     // the wall clock jumps by a year
 	Second   Kind = "second"    // somebody else applies another plan
 	Boot     Kind = "boot"      // killed, and the host boots
 	Unsynced Kind = "unsynced"  // the power is cut: what was not synced is lost, and the host boots
 )
 
-// Kinds lists all of them.
+// Kinds lists all kinds.
 func Kinds() []Kind { return []Kind{Kill, Cut, IO, Full, ReadOnly, Lie, Clock, Second, Boot, Unsynced} }
 
-// commands are what the agent calls that can fail or be interrupted.
+// commands are the commands of the agent that can fail or be interrupted.
 var commands = []string{"mv", "cp", "rm", "ln", "mkdir", "chmod", "chown", "fsync", "cat", "sed", "ls", "stat",
 	"cmp", "grep", "tail", "sort", "rmdir", "flock", "lockf", "sleep", "id", "uname", "ps"}
 
-// prelude counts steps and strikes at one. FAULT, FAULT_AT and FAULT_DIR are
-// in the environment; the switch itself is not counted, as it runs concurrently.
+// prelude counts steps and injects a fault at one, as FAULT, FAULT_AT and FAULT_DIR in the
+// environment say. The dead man's switch is not counted, because it runs concurrently.
 const prelude = `
 case ${1-} in watch | guard) FAULT= ;; esac
 strike() {
@@ -74,7 +74,7 @@ shutdown() { echo "$*" >"$FAULT_DIR/rebooted"; } # the sandbox boots itself
 date() { note date; if [ -s "$FAULT_DIR/clock" ]; then echo $(($(command date +%s) + 31536000)); else command date "$@"; fi; }
 `
 
-// keepSynced keeps a copy of what is on the disk, by inode.
+// keepSynced keeps a copy of what has been synced to disk, by inode.
 const keepSynced = `
 durable() { real_durable "$@" && keep_synced "$@"; }
 keep_synced() {
@@ -85,12 +85,12 @@ keep_synced() {
 }
 `
 
-// Sabotage is a defect put into the agent, to see the check find it.
+// Sabotage is a defect added to the agent to test that the check finds it.
 type Sabotage string
 
 // The defects.
 const (
-	BreakRevert Sabotage = "revert" // the revert does nothing and finds nothing wrong
+	BreakRevert Sabotage = "revert" // the revert does nothing and reports success
 	BreakSync   Sabotage = "sync"   // the notes of when and why a change ended are not synced
 )
 
@@ -107,7 +107,7 @@ durable() {
 }
 `}
 
-// script is the agent with the prelude in it.
+// script returns the agent's script with the prelude.
 func script(defect Sabotage) string {
 	var b strings.Builder
 	b.WriteString(prelude)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestOne strikes once, where LINERATE_FAULT says: "apply kill 17".
+// TestOne injects the single fault that LINERATE_FAULT specifies: "apply kill 17".
 func TestOne(t *testing.T) {
 	words := strings.Fields(os.Getenv("LINERATE_FAULT"))
 	if len(words) != 3 {

@@ -18,19 +18,19 @@ import (
 	"linerate/internal/plan"
 )
 
-// Sandbox is a host for experiments: files in their own root, on a small
-// file system; sysctls in a separate network namespace. It ends
-// with its thread.
+// Sandbox is a simulated host: files below a root directory on a small file
+// system, and sysctls in a network namespace of its own. It ends with its
+// thread.
 type Sandbox struct {
-	Root string // where the host's files are
-	Dir  string // scratch, outside of the host
-	// wasRead is what the last boot read before anything of linerate's ran.
+	Root string // directory of the host's files
+	Dir  string // scratch directory outside of the host
+	// wasRead is the file that the last boot read before anything else of linerate's.
 	wasRead string
 	jobs    chan func()
 	ended   chan struct{}
 }
 
-// NewSandbox makes one beneath an existing directory. It needs root.
+// NewSandbox creates a sandbox below an existing directory. It needs root.
 func NewSandbox(dir string) (*Sandbox, error) {
 	r := &Sandbox{Root: filepath.Join(dir, "root"), Dir: filepath.Join(dir, "scratch"), jobs: make(chan func()), ended: make(chan struct{})}
 	for _, d := range []string{r.Root, r.Dir} {
@@ -46,8 +46,8 @@ func NewSandbox(dir string) (*Sandbox, error) {
 	return r, nil
 }
 
-// serve runs jobs on a thread that is never given back: it keeps the
-// namespaces, and takes them along.
+// serve runs jobs on a locked thread that is never released: it holds the
+// namespaces, which end with it.
 func (r *Sandbox) serve(ready chan<- error) {
 	runtime.LockOSThread()
 	err := unix.Unshare(unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_FS)
@@ -74,7 +74,7 @@ func (r *Sandbox) serve(ready chan<- error) {
 // Close ends the sandbox; any use of it afterwards fails.
 func (r *Sandbox) Close() { close(r.ended) }
 
-// do runs f where the sandbox's files and sysctls are.
+// do runs f on the sandbox's thread, in its namespaces.
 func (r *Sandbox) do(f func() error) error {
 	done := make(chan error, 1)
 	select {
@@ -85,8 +85,8 @@ func (r *Sandbox) do(f func() error) error {
 	}
 }
 
-// Start runs a command in the sandbox (localhost.Runner's Start). The command
-// starts on the sandbox's thread and is waited for elsewhere.
+// Start runs a command in the sandbox (localhost.Runner's Start). It starts
+// the command on the sandbox's thread and waits on the caller's.
 func (r *Sandbox) Start(cmd *exec.Cmd) error {
 	if err := r.do(cmd.Start); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (r *Sandbox) Start(cmd *exec.Cmd) error {
 	return cmd.Wait()
 }
 
-// Writable undoes what made the file system full or read-only.
+// writable makes a full or read-only file system writable again.
 func (r *Sandbox) writable() error {
 	return r.do(func() error {
 		err := unix.Mount("", r.Root, "", unix.MS_REMOUNT, "size=2m,mode=755")
@@ -105,9 +105,9 @@ func (r *Sandbox) writable() error {
 	})
 }
 
-// sysctls of the sandbox, as they are to begin with. The port range and the
-// lowest free port want an order; forwarding is copied to every interface;
-// the limit is rounded to the kernel's ticks.
+// sysctls of the sandbox, with their initial and planned values. The port
+// range and the lowest unprivileged port must be set in order; forwarding is
+// copied to every interface; the rate limit is rounded to kernel ticks.
 var sysctls = []struct{ name, before, after string }{
 	{"net.ipv4.ip_forward", "0", "1"},
 	{"net.ipv4.tcp_rmem", "4096 131072 6291456", "4096 262144 67108864"},
@@ -117,17 +117,17 @@ var sysctls = []struct{ name, before, after string }{
 	{"net.ipv4.icmp_ratelimit", "1000", "100"},
 }
 
-// watched are sysctls that change with those set.
+// watched are sysctls that change along with those set.
 var watched = []string{"net.ipv4.conf.all.forwarding", "net.ipv4.conf.lo.forwarding", "net.ipv4.conf.default.forwarding",
 	"net.ipv4.conf.all.accept_redirects"}
 
-// begin makes the host as it is before anybody applies anything.
+// begin resets the host to its initial state.
 func (r *Sandbox) begin() error {
 	return r.do(func() error {
 		if err := populate(r.Root); err != nil {
 			return err
 		}
-		// Twice: one may have to wait for another.
+		// Twice, because one value may depend on another.
 		for range 2 {
 			for _, s := range sysctls {
 				_ = os.WriteFile(procSys(s.name), []byte(s.before), 0)
@@ -137,9 +137,9 @@ func (r *Sandbox) begin() error {
 	})
 }
 
-// image is a whole host: what is linerate's own included.
+// image is the complete state of a host, including linerate's own files.
 type image struct {
-	root    string // of the sandbox that it is of
+	root    string // root of the sandbox it was taken from
 	files   []entry
 	sysctls map[string]string
 	early   string
@@ -149,10 +149,10 @@ type entry struct {
 	path     string
 	mode     fs.FileMode
 	uid, gid int
-	content  []byte // or where a link points
+	content  []byte // content, or the target of a link
 }
 
-// save takes an image of the sandbox.
+// save returns an image of the sandbox.
 func (r *Sandbox) save() (image, error) {
 	im := image{root: r.Root, sysctls: map[string]string{}, early: r.wasRead}
 	err := r.do(func() error {
@@ -192,7 +192,7 @@ func newEntry(path string) (entry, error) {
 	return e, err
 }
 
-// load makes the sandbox what an image says.
+// load sets the sandbox to the state of an image.
 func (r *Sandbox) load(im image) error {
 	r.wasRead = im.early
 	return r.do(func() error {
@@ -216,7 +216,7 @@ func (r *Sandbox) load(im image) error {
 	})
 }
 
-// in is an entry of one root in another: a boot's entry names the root too.
+// in moves an entry to another root, also in its content: the boot entry contains the root.
 func (e entry) in(from, to string) entry {
 	e.path, e.content = to+strings.TrimPrefix(e.path, from), bytes.ReplaceAll(e.content, []byte(from), []byte(to))
 	return e
@@ -238,12 +238,12 @@ func (e entry) write() error {
 	return errors.Join(os.Chown(e.path, e.uid, e.gid), os.Chmod(e.path, e.mode.Perm()))
 }
 
-// standing is how the agent's own files say that things are: looked at here,
-// not part of what the agent does.
+// standing is the state of a transaction according to the agent's files, read
+// independently of the agent.
 type standing struct {
-	state     string // pending, reverting, or "" for neither
+	state     string // pending, confirming, reverting, or "" for none
 	armed     bool
-	confirmed string // digest of the last transaction that was confirmed
+	confirmed string // digest of the last confirmed transaction
 }
 
 func (r *Sandbox) standing() (s standing, err error) {
@@ -272,13 +272,13 @@ func (r *Sandbox) standing() (s standing, err error) {
 	return s, err
 }
 
-// readEarly is the key of a state under which it is kept what the boot read first.
+// readEarly is the key in a state for the file that the boot read first.
 const readEarly = "read by the boot"
 
-// endAll ends every process of the agent that is this sandbox's.
+// endAll ends all processes of the agent in this sandbox.
 func (r *Sandbox) endAll() error {
 	return r.do(func() error {
-		for range 60_000 { // one may be about to start another, and the killed take a moment
+		for range 60_000 { // one may be starting another, and killed ones take a moment
 			alive, err := r.kill()
 			if err != nil || alive == 0 {
 				return err
@@ -289,7 +289,7 @@ func (r *Sandbox) endAll() error {
 	})
 }
 
-// kill sends SIGKILL to every process that names a file of the sandbox, and counts them.
+// kill sends SIGKILL to all processes that name a file of the sandbox, and counts them.
 func (r *Sandbox) kill() (alive int, err error) {
 	proc, err := os.Open("/proc")
 	if err != nil {
@@ -302,7 +302,7 @@ func (r *Sandbox) kill() (alive int, err error) {
 		if e != nil || pid <= 1 {
 			continue
 		}
-		line, _ := os.ReadFile("/proc/" + name + "/cmdline") // of a zombie empty
+		line, _ := os.ReadFile("/proc/" + name + "/cmdline") // empty for a zombie
 		if strings.Contains(string(line), r.Root+"/") {
 			alive++
 			_ = unix.Kill(pid, unix.SIGKILL)
@@ -311,19 +311,19 @@ func (r *Sandbox) kill() (alive int, err error) {
 	return alive, err
 }
 
-// early is the file that a boot reads before anything of linerate's runs; it
-// is for a job of the sandbox.
+// early returns the file that a boot reads before anything else of
+// linerate's. Call it in a job of the sandbox.
 func (r *Sandbox) early() string {
 	b, _ := os.ReadFile(filepath.Join(r.Root, plan.LinuxModprobe))
 	return string(b)
 }
 
-// boot boots the host, and again where that boot asks for it.
+// boot boots the host, again if the boot requests it.
 func (r *Sandbox) boot() error {
 	asked := filepath.Join(r.Dir, "rebooted")
 	for range 3 {
 		_ = os.Remove(asked)
-		if err := r.endAll(); err != nil { // no process outlives a boot
+		if err := r.endAll(); err != nil { // no process survives a boot
 			return err
 		}
 		if err := r.loseUnsynced(); err != nil {
@@ -336,10 +336,10 @@ func (r *Sandbox) boot() error {
 	return errors.New("the host boots again and again")
 }
 
-// bootOnce is what a boot does to the host: first what comes before everything
-// of linerate's is read, as FreeBSD's loader reads loader.conf.d, and Linux
-// loads modules by modprobe.d; running values are the kernel's own; the boot
-// entry runs, if there is one, then what reads sysctl.d.
+// bootOnce simulates a boot: it first reads what FreeBSD's loader
+// (loader.conf.d) or Linux's module loading (modprobe.d) reads before linerate
+// runs; running values are reset to the kernel's; then the boot entry runs, if
+// there is one, and sysctl.d is applied.
 func (r *Sandbox) bootOnce() error {
 	return r.do(func() error {
 		r.wasRead = r.early()
@@ -351,7 +351,7 @@ func (r *Sandbox) bootOnce() error {
 		if entry := filepath.Join(r.Root, "etc/rcS.d/S13linerate-revert"); exists(entry) {
 			cmd := exec.Command("/bin/sh", entry, "start")
 			cmd.Env = append(os.Environ(), "LINERATE_ROOT="+r.Root, "LINERATE_INIT=sysv", "FAULT=", "FAULT_DIR="+r.Dir)
-			_ = cmd.Run() // what it leaves is judged
+			_ = cmd.Run() // the result is judged, not the error
 		}
 		file, err := os.ReadFile(filepath.Join(r.Root, plan.LinuxSysctl))
 		if err != nil {
@@ -382,8 +382,8 @@ func clear(dir string) error {
 	return err
 }
 
-// populate writes the files of a previously tuned host. One of linerate's own files has a
-// mode and an owner that no default would give it.
+// populate writes the files of a previously tuned host. One of linerate's files has an
+// unusual mode and owner.
 func populate(root string) error {
 	for _, d := range []string{"etc/sysctl.d", "etc/modprobe.d", "etc/init.d", "etc/rcS.d", "var/lib"} {
 		if err := os.MkdirAll(filepath.Join(root, d), 0o755); err != nil {
@@ -405,8 +405,8 @@ func populate(root string) error {
 
 func procSys(name string) string { return "/proc/sys/" + strings.ReplaceAll(name, ".", "/") }
 
-// state is the whole host: every file with content, mode and owner, every
-// sysctl that may change. What linerate keeps for itself is not the host.
+// state returns the state of the whole host: each file with content, mode and
+// owner, and each sysctl that may change. linerate's own records are left out.
 func (r *Sandbox) state() (map[string]string, error) {
 	s := map[string]string{}
 	err := r.do(func() error {

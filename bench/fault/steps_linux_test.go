@@ -7,23 +7,22 @@ import (
 	"strings"
 )
 
-// step is a place a fault can strike at: the command that comes next, and what
-// has become of the host until then.
+// step is a point at which a fault can strike: before a command, with the
+// state of the host at that moment.
 type step struct {
 	command      string
 	look         string // the host's files: names, owners, sizes, times
-	reads, dates int    // how often settings and the clock have been read
+	reads, dates int    // number of reads of settings and of the clock so far
 }
 
-// unseen are commands that change what no file shows: running values, what is on
-// the disk, which processes there are.
+// unseen are commands whose effect no file shows: on running values, on what is
+// synced to disk, or on processes.
 var unseen = []string{"knob_write", "sync", "fsync", "setsid"}
 
-// differs says whether a fault of a kind that strikes here differs from one that strikes at
-// the step before. A kill or a failing write leaves the host as it is at this moment, so it
-// differs only where the host's state or the command does. A false answer or another time
-// matters only where something is read. Failed commands, lost connections and second
-// parties differ at every step.
+// differs reports whether a fault of a kind differs from one at the previous step. A kill
+// or a failing write leaves the host in its state at that moment, so it differs only if the
+// state or the command does. A wrong value or time matters only if something is read.
+// Failed commands, lost connections and second transactions differ at every step.
 func (s step) differs(before step, kind Kind) bool {
 	switch kind {
 	case Kill, Boot, Unsynced, Full, ReadOnly:
@@ -36,7 +35,7 @@ func (s step) differs(before step, kind Kind) bool {
 	return true
 }
 
-// trace reads the steps of a phase that was run to be counted.
+// trace returns the steps of a phase that ran in counting mode.
 func (l *lab) trace() ([]step, error) {
 	text, err := os.ReadFile(filepath.Join(l.sandbox.Dir, "trace"))
 	var all []step

@@ -14,7 +14,7 @@ import (
 	"linerate/internal/plan"
 )
 
-// perform does one phase as the command would.
+// perform runs a phase as the command would.
 func (l *lab) perform(ctx context.Context, m apply.Machine, phase Phase) error {
 	switch phase {
 	case Applying:
@@ -38,11 +38,11 @@ func (l *lab) perform(ctx context.Context, m apply.Machine, phase Phase) error {
 	return err
 }
 
-// strike starts from before a phase, does the phase with the fault in it, then
-// what a host would do to recover, and judges.
+// strike runs a phase with a fault from the state before it, recovers as a
+// host would, and judges the result.
 func (l *lab) strike(ctx context.Context, a attack) error {
-	// The same transaction has the same id each time: a switch that is left
-	// from the last strike would take this one for its own.
+	// A transaction has the same ID each time, so a switch left from the last
+	// strike would take this one for its own.
 	if err := l.sandbox.endAll(); err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (l *lab) strike(ctx context.Context, a attack) error {
 		}
 	}
 	well := l.machine("", 0)
-	// Whether it fails is not the question: what it leaves is.
+	// Only the state left matters, not whether it fails.
 	l.said = l.perform(ctx, l.machine(a.kind, a.at), a.phase)
 	unarmed, err := l.unarmed(a)
 	if err != nil {
@@ -67,12 +67,12 @@ func (l *lab) strike(ctx context.Context, a attack) error {
 	return l.judge(a, unarmed)
 }
 
-// unarmed finds a host that is changed, not confirmed, and has no switch.
+// unarmed returns a problem if the host is changed and unconfirmed without an armed switch.
 func (l *lab) unarmed(a attack) (string, error) {
 	if a.phase != Applying {
 		return "", nil
 	}
-	// This first: a switch that is at work meanwhile makes it old.
+	// Read this first: a switch that fires meanwhile restores the old state.
 	st, err := l.sandbox.standing()
 	if err != nil || st.armed {
 		return "", err
@@ -89,8 +89,8 @@ func (l *lab) unarmed(a attack) (string, error) {
 	return "", nil
 }
 
-// recover does what happens to a struck host: its switch fires, on a host that
-// is as bad as the fault left it and again when that is mended; or it boots.
+// recover simulates what happens after a fault: the switch fires, in the state
+// that the fault left and again once that is repaired, or the host boots.
 func (l *lab) recover(ctx context.Context, a attack, well apply.Machine) error {
 	_ = os.Remove(filepath.Join(l.sandbox.Dir, "lie"))
 	if a.kind == Second {
@@ -109,7 +109,7 @@ func (l *lab) recover(ctx context.Context, a attack, well apply.Machine) error {
 	} else if fired == nil {
 		return nil
 	}
-	for range 600 { // a busy machine takes its time to end what was struck
+	for range 600 { // ending the interrupted processes takes time on a busy machine
 		if _, err := well.Revert(ctx, "any", "its switch fired again"); err == nil || strings.Contains(err.Error(), "nothing is pending") {
 			return nil
 		}
@@ -118,7 +118,7 @@ func (l *lab) recover(ctx context.Context, a attack, well apply.Machine) error {
 	return nil
 }
 
-// secondDone waits for the other apply, which waits for its turn.
+// secondDone waits for the second apply, which waits for its turn.
 func (l *lab) secondDone() {
 	if !exists(filepath.Join(l.sandbox.Dir, "struck")) {
 		return
@@ -131,7 +131,7 @@ func (l *lab) secondDone() {
 	}
 }
 
-// judge compares the host with what it may be.
+// judge compares the host with its permitted states.
 func (l *lab) judge(a attack, unarmed string) error {
 	l.result.Faults++
 	l.result.Kinds[a.kind]++
@@ -145,8 +145,8 @@ func (l *lab) judge(a attack, unarmed string) error {
 	}
 	confirmed := st.confirmed == l.digest
 	wrongOld := differs(state, l.old)
-	// A host that is new and was not booted runs what it read before: its next
-	// boot reads the rest.
+	// A new host that was not booted still runs with what it read before; its
+	// next boot reads the rest.
 	if !a.boots() {
 		state[readEarly] = l.new[readEarly]
 	}
@@ -185,7 +185,7 @@ func (l *lab) judge(a attack, unarmed string) error {
 	return nil
 }
 
-// differs names the first things in which two states differ; "" for none.
+// differs describes the first differences between two states; "" if there are none.
 func differs(a, b map[string]string) string {
 	var out []string
 	all := maps.Clone(a)
@@ -201,7 +201,7 @@ func differs(a, b map[string]string) string {
 	return strings.Join(out, "; ")
 }
 
-// lost says whether a file that was there is gone.
+// lost reports whether an existing file is gone.
 func lost(state, old map[string]string) bool {
 	for k := range old {
 		if _, there := state[k]; strings.HasPrefix(k, "file ") && !there {

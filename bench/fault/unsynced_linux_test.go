@@ -12,12 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// synced is where the agent's prelude keeps what fsync(2) has put on the disk: a
-// copy of each file, by its inode.
+// synced returns the directory in which the agent's prelude keeps what fsync(2)
+// has put on disk: a copy of each file, named by its inode.
 func (r *Sandbox) synced() string { return filepath.Join(r.Dir, "synced") }
 
-// allSynced takes all files as they are now for files on the disk, and has the
-// agent keep what it syncs from here on.
+// allSynced treats all present files as synced, and makes the agent keep what
+// it syncs from now on.
 func (r *Sandbox) allSynced() error {
 	return r.do(func() error {
 		if err := os.Mkdir(r.synced(), 0o700); err != nil {
@@ -29,8 +29,8 @@ func (r *Sandbox) allSynced() error {
 	})
 }
 
-// loseUnsynced does what a power cut does to a journalling file system: names and
-// renames are there, a file's text is what was synced of it last, or nothing.
+// loseUnsynced simulates a power cut on a journalling file system: names and
+// renames survive, but a file has its last synced content, or none.
 func (r *Sandbox) loseUnsynced() error {
 	return r.do(func() error {
 		if !exists(r.synced()) {
@@ -67,8 +67,8 @@ func (r *Sandbox) eachFile(f func(path, inode string, content []byte) error) err
 	})
 }
 
-// untold names a transaction of the history that does not say when it ended, or
-// why it was taken back; "" where all do.
+// untold returns a transaction in the history without the time at which it
+// ended or the reason why it was reverted; "" if there is none.
 func (r *Sandbox) untold() (missing string, err error) {
 	err = r.do(func() error {
 		past, err := filepath.Glob(filepath.Join(r.Root, "var/lib/linerate/history/*"))

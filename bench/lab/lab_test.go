@@ -8,7 +8,7 @@ import (
 	"linerate/internal/study"
 )
 
-// TestStudies: what measures a lab's resolution are studies that linerate takes.
+// TestStudies checks that linerate accepts the studies that measure a lab's resolution.
 func TestStudies(t *testing.T) {
 	files, err := filepath.Glob("*.yaml")
 	if err != nil || len(files) != 2 {

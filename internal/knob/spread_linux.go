@@ -12,8 +12,8 @@ import (
 	"linerate/internal/show"
 )
 
-// spread lets the kernel distribute the flows of the ingress over so many CPUs
-// by their hash (RPS).
+// spread lets the kernel distribute the ingress's flows over the given number
+// of CPUs by their hash (RPS).
 func (t *Target) spread(s setting.Setting) (string, error) {
 	n, err := strconv.Atoi(s.Value)
 	if err != nil || n < 1 {

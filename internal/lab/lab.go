@@ -85,7 +85,7 @@ type Session struct {
 	sink     func(study.Trial) error
 	progress func(Progress)
 	of       Runner // runner of the current part
-	up       Bed    // what it has up, in a mode
+	up       Bed    // the runner's bed, set up for mode
 	mode     testbed.Mode
 	out      Outcome
 	pace     pace

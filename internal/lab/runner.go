@@ -12,11 +12,11 @@ import (
 // Runner runs the parts of one kind (study.Kind).
 type Runner interface {
 	Kind() study.Kind
-	// Up brings up what parts of a mode are measured on. If it returns an error the
-	// Bed must be ignored, even if it is not nil.
+	// Up sets up the testbed for parts of a mode. If it returns an error, the
+	// Bed must be ignored even if it is not nil.
 	Up(ctx context.Context, mode testbed.Mode) (Bed, error)
-	// Prepare prepares what is up for a part. An ErrUnavailable says what it
-	// lacks: parts that need it are skipped.
+	// Prepare prepares the bed for a part. ErrUnavailable says what the bed
+	// lacks; the part is then skipped.
 	Prepare(s *Session, part study.Part) error
 	// Run runs what a slot requests: its trial, or all trials of its block.
 	Run(ctx context.Context, s *Session, slot study.Slot, part study.Part) ([]study.Trial, error)

@@ -157,7 +157,7 @@ func pairs(control, variant Arm, of Design, opt Options, lack, advice string) (c
 	return c, a, b, d
 }
 
-// finishPairs is finish, plus the effect that so many pairs can detect.
+// finishPairs is finish, plus the effect that this number of pairs can detect.
 func (c *Comparison) finishPairs(a, b []float64, opt Options) {
 	c.finish(a, b, opt)
 	if n := len(a); n >= 2 && !opt.NoPlan {

@@ -154,7 +154,7 @@ func (s Sequential) Settle(c Comparison, look int, opt Options) (Comparison, boo
 	return c, settled || look == len(s.Looks)-1
 }
 
-// anytimeRatio makes the interval narrowest, relative to a fixed-time one, after about so many blocks.
+// anytimeRatio is about the number of blocks after which the interval is narrowest relative to a fixed-time one.
 const anytimeRatio = 10
 
 // AnyTime returns the plan of a study that somebody may stop at will, after n blocks: at its level

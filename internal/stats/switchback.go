@@ -158,8 +158,8 @@ func drawnMeans(d []float64, draws int, r *rand.Rand) []float64 {
 	return means
 }
 
-// Least returns the smallest two-sided p that so many pairs, or draws, can
-// give: six pairs are the fewest that reach 5 %.
+// Least returns the smallest two-sided p that this number of pairs, or draws,
+// can give: six pairs are the fewest that reach 5 %.
 func (t Randomization) Least() float64 {
 	if t.total == 0 {
 		return math.NaN()

@@ -93,7 +93,7 @@ const (
 // connecting, short compared with the drift of a shared machine.
 const turnFor = 400 * time.Millisecond
 
-// TurnsOf returns how many turns each arm of a closed loop takes in so many seconds.
+// TurnsOf returns how many turns each arm of a closed loop takes in the given time.
 func TurnsOf(seconds float64) int { return max(1, int(math.Round(seconds/turnFor.Seconds()))) }
 
 // expectedOfServers estimates how long a trial takes that sends requests to servers.

@@ -28,8 +28,8 @@ const Train = 64
 // trains is the order of a workload whose flows send trains of frames.
 const trains = "trains"
 
-// mostFlows is how many flows a window's record has room for; leastFlows how
-// many are needed so that an arm with a tenth of them is large enough.
+// mostFlows is the most flows that a window's record can hold; leastFlows is
+// the fewest for which an arm with a tenth of them is large enough.
 const (
 	leastFlows = 100
 	mostFlows  = 5000

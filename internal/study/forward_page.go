@@ -90,8 +90,8 @@ func wireNote(r Results) string {
 	return ""
 }
 
-// statesTable shows what connection tracking did where it mattered: states made, their
-// memory, and why no more were made.
+// statesTable shows the work of connection tracking where it mattered: states created, their
+// memory, and why no more were created.
 func statesTable(r Results) document.Table {
 	t := document.Table{Header: []string{"part", "variant", "states made", "a second", "bytes each", "of all objects", "why no more"},
 		Note: "means over the valid trials, while their traffic ran: where flows were known before (a warm-up), few are made; bytes each are those in the kernel's cache of states (/proc/slabinfo), of all objects by how much all of its objects grew for each (/proc/meminfo, Slab), whatever else the machine did; the table's buckets are not in it (8 bytes each)."}

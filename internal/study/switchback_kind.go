@@ -264,8 +264,8 @@ func enough(s Spec, trials []Trial) bool {
 	return !slices.ContainsFunc(plan.Treatments, func(of string) bool { return valid[of] < plan.Pairs })
 }
 
-// LooksOf plans the blocks after which a study of so many pairs may stop; nil if
-// the only look is at its end.
+// LooksOf plans the blocks after which a study of the given pairs may stop; nil
+// if the only look is at its end.
 func (p WindowPlan) LooksOf(pairs int, precision float64) *Looks {
 	l := &Looks{PrecisionPercent: precision}
 	for _, at := range p.LooksIn(pairs) {

@@ -153,7 +153,7 @@ const mostPlanned, unplanned = 48, 12
 // plannedPower is the power with which a study detects the effect that it is planned for.
 const plannedPower = 0.8
 
-// sees returns the smallest effect, in percent, that so many pairs detect with a power of 0.8.
+// sees returns the smallest effect, in percent, that the pairs detect with a power of 0.8.
 func (p Pilot) sees(d WindowPlan, pairs int) float64 {
 	return stats.Percent(stats.MinimumDetectableEffect(p.PairSD(d), pairs, alpha/float64(len(d.Treatments)), plannedPower))
 }

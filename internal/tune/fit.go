@@ -10,7 +10,7 @@ import (
 
 // Fits returns experiments that precede a search: every factor once by itself, with as many
 // arms together as the search wants. They show which factors the testbed lacks, and whether
-// it can run so many arms at once. Their values are not used for conclusions.
+// it can run this many arms at once. Their values are not used for conclusions.
 func (s *Search) Fits() (out []Experiment) {
 	var e Experiment
 	for f := range s.Levels {

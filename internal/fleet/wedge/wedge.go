@@ -86,11 +86,11 @@ type Period struct {
 	Values []stats.Number `json:"values"`
 }
 
-// Baselines is the number of periods before the first wave: their scatter is the noise from
-// which an effect must be told.
+// Baselines is the number of periods before the first wave, whose scatter is the noise that
+// an effect must exceed.
 const Baselines = 2
 
-// Patience is how many periods a wave waits at most for harm to be excluded.
+// Patience is the most periods that a wave waits for harm to be excluded.
 const Patience = 3
 
 // alpha is the probability, over the whole rollout, of stopping for harm when there is none.

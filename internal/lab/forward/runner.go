@@ -2,13 +2,13 @@
 // or under overload, or is flooded with them. Parts that search are run by package
 // lab/search.
 //
-// Where things are:
+// Files:
 //
-//   - the runner, and what it has up: runner.go
-//   - one trial after another: trial.go, chain.go; floods: management.go
-//   - arms that are up together, in slices or in turns: instance.go, slices.go,
+//   - the runner and its bed: runner.go
+//   - trials one after another: trial.go, chain.go; floods: management.go
+//   - arms set up together, measured in slices or in turns: instance.go, slices.go,
 //     overload.go
-//   - observations meanwhile: watched.go; profiles: look.go
+//   - observations during trials: watched.go; profiles: look.go
 package forward
 
 import (

@@ -18,8 +18,8 @@ import (
 	"linerate/internal/testbed"
 )
 
-// The probe that measures how much a generator can send, and the share of
-// that which a search may request: it leaves headroom for pacing.
+// Parameters of the probe of a generator's maximum rate, and the share of that
+// rate that a search may request, which leaves headroom for pacing.
 const (
 	probeSeconds   = 0.3
 	generatorShare = 0.95

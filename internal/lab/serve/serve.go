@@ -29,10 +29,10 @@ type Service interface {
 type Server interface {
 	// Ask sends requests and waits for the last answer. It may be called repeatedly.
 	Ask(ctx context.Context, o Offer) (*request.Account, request.Meter, error)
-	CPU() time.Duration // of all its processes so far, and no others
+	CPU() time.Duration // total of its own processes so far
 	Running() error     // why it ended; nil while it runs
-	// Stop stops it. The log is what it logged about the requests, nil if
-	// there is none.
+	// Stop stops it and returns its log of the requests, nil if there is
+	// none.
 	Stop() (*study.ServerLog, error)
 }
 

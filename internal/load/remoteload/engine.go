@@ -16,8 +16,8 @@ type Engine struct {
 	Generator, Receiver *Side
 }
 
-// Side is one machine of an engine, with a link that is reestablished after a
-// loss: what it was doing is then lost, and the next trial continues.
+// Side is one machine of an engine. A lost link is reestablished: the trial in
+// progress fails, and the next one continues.
 type Side struct {
 	Start func(ctx context.Context) (*Link, error)
 

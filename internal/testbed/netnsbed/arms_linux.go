@@ -136,8 +136,8 @@ func (b *Bed) clear() error {
 }
 
 // raze removes all arms. All wires of a side are deleted with one request, because the
-// kernel waits for all CPUs after each. Connections are flushed first: a namespace that
-// ends with a million of them keeps a kernel thread busy into the next trial.
+// kernel waits for all CPUs after each. Connections are flushed first: a namespace
+// with a million of them would keep a kernel thread busy into the next trial.
 func (b *Bed) raze() error {
 	if len(b.arms) == 0 {
 		return nil

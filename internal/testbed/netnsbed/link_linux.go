@@ -166,7 +166,7 @@ func (k *Link) carry() error {
 
 // processors adjusts GOMAXPROCS: each link adds one processor. A thread that the kernel
 // wakes on time would still wait for a Go processor, up to ten milliseconds while
-// others have them all, and longer if those threads wait for a CPU themselves.
+// all are in use, and longer if those threads wait for a CPU themselves.
 var processors extra
 
 type extra struct{ sync.Mutex }

@@ -50,8 +50,8 @@ func (c *checker) apart(ctx context.Context) bool {
 	return ok
 }
 
-// kept interprets where broadcast frames arrived that a router would drop. A few
-// are unsolicited; a switch that limits storms lets more through.
+// kept checks that broadcast frames, which a router drops, did not pass around the DUT.
+// A few may be unsolicited; a switch with storm control lets a part through.
 func kept(from testbed.End, paths []testbed.Path, sent uint64, got map[string]uint64) (string, error) {
 	for _, p := range paths {
 		if to := p.Out.Finish().String(); got[to] >= sent/10 {

@@ -1,5 +1,5 @@
-// Package space determines which settings a search by experiment may try, and why it may
-// not try the others; it puts a search's experiments to a study's testbed and workload.
+// Package space determines which settings a search by experiment may try, and why not the
+// others, and turns experiments into studies on a given study's testbed and workload.
 package space
 
 import (
