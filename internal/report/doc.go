@@ -2,10 +2,10 @@
 // as a self-contained HTML page. It is pure: it takes results and returns
 // bytes.
 //
-// Where things are:
+// Files:
 //
-//   - the terminal, the page, and what both say: terminal.go, html.go, method.go
-//   - pictures of effects, curves and trials, and the one that answers: effects.go,
+//   - the terminal, the page, and text common to both: terminal.go, html.go, method.go
+//   - charts of effects, curves and trials, and the chart of the answer: effects.go,
 //     curves.go, trials.go
-//   - what the DUT counted, and where its time went: dutsaid.go, inside.go
+//   - counters of the DUT, and profiles of its time: dutsaid.go, inside.go
 package report

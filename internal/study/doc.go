@@ -13,15 +13,15 @@
 //   - switchback: a live host, switched back and forth under its own traffic
 //   - connections: a live host, each connection in the arm that it drew
 //
-// Where things are:
+// Files:
 //
-//   - what the kinds answer differently: kind.go, gates.go, metric.go, section.go
-//   - what a study asks: spec.go, sweep.go; what variants set: setting.go,
+//   - differences between the kinds: kind.go, gates.go, metric.go, section.go
+//   - the specification: spec.go, sweep.go; settings of variants: setting.go,
 //     setting_targets.go; which variants can be tried where: availability.go
-//   - reading it, with defaults, sweeps expanded, and what is refused: parse.go,
-//     expand.go, check.go
-//   - when which trial runs, how arms take turns, when enough is known:
+//   - parsing, defaults, expansion of sweeps, and validation: parse.go, expand.go,
+//     check.go
+//   - the order of trials, how arms take turns, early stopping, durations:
 //     schedule.go, interleave.go, looks.go, machines.go, expected.go
-//   - what was seen: trial.go, telemetry.go, environment.go
-//   - what follows from the trials: analyse.go, results.go, derived.go, answer.go
+//   - observations: trial.go, telemetry.go, environment.go
+//   - analysis and results: analyse.go, results.go, derived.go, answer.go
 package study

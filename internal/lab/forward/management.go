@@ -12,7 +12,7 @@ import (
 	"linerate/internal/wait"
 )
 
-// Manager creates probers of whether a DUT is still usable: from a port of the
+// Manager creates probers that test whether a DUT is still usable, from a port of the
 // generator, at the DUT's ingress; cpu is where the DUT's programs run.
 type Manager interface {
 	Open(from, dut port.Port, cpu int) (study.Prober, error)

@@ -90,7 +90,7 @@ func (r *Runner) Run(ctx context.Context, s *lab.Session, slot study.Slot, part 
 	return r.RunBy(ctx, s, slot, part, how)
 }
 
-// By is how a part of this kind, or a similar one, is measured.
+// By holds the functions that measure a part of this kind, or a similar one.
 type By struct {
 	// Measure runs a trial's traffic through one DUT. failed is a failure of the
 	// traffic; err is a permanent error.
