@@ -22,7 +22,7 @@ func TestIndexesNameFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, index, ok := strings.Cut(string(text), "// Where things are:")
+		_, index, ok := strings.Cut(string(text), "// Files:")
 		if !ok {
 			continue
 		}

@@ -39,7 +39,7 @@ func keptOrFail(rows []calibrate.Row, checks []calibrate.Check) error {
 		}
 	}
 	if broken > 0 {
-		return fmt.Errorf("%d claims are not kept", broken)
+		return fmt.Errorf("%d claims do not hold", broken)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func TestKeptOrFail(t *testing.T) {
 		t.Error(err)
 	}
 	rows[0].Kept, checks[0].Within = false, false
-	if err := keptOrFail(rows, checks); err == nil || err.Error() != "2 claims are not kept" {
+	if err := keptOrFail(rows, checks); err == nil || err.Error() != "2 claims do not hold" {
 		t.Errorf("%v", err)
 	}
 }

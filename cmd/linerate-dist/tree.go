@@ -60,7 +60,7 @@ func readTree(ctx context.Context, version string) (t workTree, err error) {
 		}
 	}
 	if strings.Trim(t.version, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-+") != "" || t.version[0] < '0' || t.version[0] > '9' {
-		return t, hint.With(hint.Usagef("the version %q is none that packages may have", t.version), "such as 1.2.3")
+		return t, hint.With(hint.Usagef("%q is not a valid package version", t.version), "such as 1.2.3")
 	}
 	return t, nil
 }

@@ -49,7 +49,7 @@ func (m *measureFlags) terms(cmd *cobra.Command, o *fleet.WaveOptions) (t wedge.
 	if m.metric == "" {
 		for _, name := range ofMeasure {
 			if cmd.Flags().Changed(name) {
-				return t, hint.With(hint.Usagef("--%s without a metric", name), "say what to measure: %s", hint.Option("measure", "METRIC"))
+				return t, hint.With(hint.Usagef("--%s needs a metric", name), "say what to measure: %s", hint.Option("measure", "METRIC"))
 			}
 		}
 		return t, nil

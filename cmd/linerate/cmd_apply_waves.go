@@ -40,11 +40,11 @@ func (f *applyFlags) options() (o fleet.WaveOptions, err error) {
 	}
 	switch {
 	case f.reboot || f.noWait:
-		return o, hint.Usagef("--reboot and --no-wait are of a single host")
+		return o, hint.Usagef("--reboot and --no-wait work on a single host")
 	case w.parallel < 1 || w.parallel > 1000 || w.tries < 1 || w.tries > 20:
 		return o, hint.Usagef("--parallel is from 1 to 1000, --check-tries from 1 to 20")
 	case w.timeout <= 0 || w.soak < 0:
-		return o, hint.Usagef("--check-timeout is more than nothing, and --soak no less")
+		return o, hint.Usagef("--check-timeout must be above zero and --soak not negative")
 	case f.within < apply.MinWindow || f.within > apply.MaxWindow:
 		return o, hint.Usagef("--confirm-within %s: want %s to %s", f.within, apply.MinWindow, apply.MaxWindow)
 	case f.within < w.soak+apply.MinWindow:
@@ -59,7 +59,7 @@ func (f *applyFlags) runWaves(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if len(args) > 1 {
-		return hint.With(hint.Usagef("%q is one argument too many", args[1]), "hosts of a wave are those of its directory; --limit narrows them")
+		return hint.With(hint.Usagef("unexpected argument %q", args[1]), "hosts of a wave are those of its directory; --limit narrows them")
 	}
 	if f.waves.resume != "" {
 		return f.resumeWave(cmd, args)
@@ -139,7 +139,7 @@ func (f *applyFlags) agreed(cmd *cobra.Command, question string) (bool, error) {
 func (f *applyFlags) resumeWave(cmd *cobra.Command, args []string) error {
 	for _, name := range append([]string{"measure", "limit", "waves", "check", "parallel", "soak", "max-skipped", "confirm-within", "check-timeout", "check-tries", "dry-run"}, ofMeasure...) {
 		if cmd.Flags().Changed(name) {
-			return hint.With(hint.Usagef("--%s is as the wave was begun with", name), "leave it out, or begin another wave")
+			return hint.With(hint.Usagef("--%s was fixed when the wave began", name), "leave it out, or begin another wave")
 		}
 	}
 	id := f.waves.resume

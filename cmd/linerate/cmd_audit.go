@@ -155,11 +155,11 @@ type judged struct{ floor, show audit.Severity }
 func (o *auditOptions) check() error {
 	switch {
 	case o.accept != "" && o.failOn != "":
-		return hint.Usagef("--accept is of all findings: omit --fail-on, and use it later with --suppress")
+		return hint.Usagef("--accept covers all findings: omit --fail-on, and use the file later with --suppress")
 	case (o.accept != "" || o.each) && (o.diff || o.fixes != ""):
 		return hint.Usagef("--diff and --fixes need a whole host: omit --accept and --each, and name one host")
 	case o.changed != "" && (o.Root != "" || o.accept != ""):
-		return hint.Usagef("--changed is of files in a repository: omit --root and --accept")
+		return hint.Usagef("--changed works on files in a repository: omit --root and --accept")
 	case o.each && o.Root != "":
 		return hint.Usagef("--each takes files: omit --root")
 	}
@@ -233,9 +233,9 @@ func (o *auditOptions) checkShorter(named []string) error {
 	case !o.diff:
 		return nil
 	case len(named) > 0 && hosts.IsRemote(named[0]):
-		return hint.With(hint.Usagef("--diff wants the files themselves, not a host over SSH"), "copy its etc/ here and name it with --root")
+		return hint.With(hint.Usagef("--diff needs the files themselves, not a host over SSH"), "copy its etc/ here and name it with --root")
 	case len(named) == 1 && o.Root == "" && !hosts.AreFiles(named):
-		return hint.With(hint.Usagef("--diff wants the files themselves; %s is a capture, which leaves parts of them out", named[0]), "copy the host's etc/ here and name it with --root")
+		return hint.With(hint.Usagef("--diff needs the files themselves; %s is a capture, which omits parts of them", named[0]), "copy the host's etc/ here and name it with --root")
 	}
 	return nil
 }

@@ -148,7 +148,7 @@ func checkRelease(c *tunable.Catalogue, os string, r release.Release) error {
 		from, to := c.Known(x)
 		known = append(known, fmt.Sprintf("%s %s to %s", x, from.Short(), to.Short()))
 	}
-	return hint.With(hint.Usagef("the catalogue knows no release %s of %s", r, os), "it knows %s; without --release it shows the newest", strings.Join(known, " and "))
+	return hint.With(hint.Usagef("the catalogue does not know release %s of %s", r, os), "it knows %s; without --release it shows the newest", strings.Join(known, " and "))
 }
 
 func newCatalogueSiteCmd() *cobra.Command {
@@ -161,7 +161,7 @@ func newCatalogueSiteCmd() *cobra.Command {
 // writeSite writes the static site and prints a summary.
 func writeSite(cmd *cobra.Command, out string) error {
 	if out == "" {
-		return hint.With(hint.Usagef("no directory for the pages"), "--out DIR")
+		return hint.With(hint.Usagef("no directory for the pages given"), "--out DIR")
 	}
 	in, err := siteInput()
 	if err != nil {

@@ -55,7 +55,7 @@ func newFleetStatusCmd() *cobra.Command {
 		case len(args) == 0:
 			return showFleet(cmd, s, fail)
 		case failOn != "":
-			return hint.Usagef("--fail-on is of the whole fleet: omit %s", args[0])
+			return hint.Usagef("--fail-on applies to the whole fleet: omit %s", args[0])
 		case strings.HasPrefix(args[0], "LR-"):
 			return showRule(cmd, s, args[0])
 		}
@@ -83,7 +83,7 @@ func showFleet(cmd *cobra.Command, s ledger.FleetReader, fail worsened) error {
 		return err
 	}
 	if st.Hosts == 0 && !cli.AsJSON(cmd) {
-		return hint.With(errors.New("the ledger knows of no fleet"), "linerate fleet sweep --hosts FILE begins one")
+		return hint.With(errors.New("the ledger has no fleet"), "linerate fleet sweep --hosts FILE begins one")
 	}
 	err = cli.Answer(cmd, doc, func(p *show.Page) { page.Status(p, &st, doc.Rules, doc.Unreachable, doc.Drifted) })
 	return cmp.Or(err, fail.standing(&st))

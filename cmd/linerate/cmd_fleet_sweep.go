@@ -87,7 +87,7 @@ func runSweep(cmd *cobra.Command, o *sweepOptions) error {
 			return hint.Left(hint.With(fmt.Errorf("the sweep is interrupted: %w", err), "results so far are stored; continue with the same list and --resume=%s", id))
 		}
 		if errors.Is(err, ledger.ErrSweepEnded) {
-			return hint.With(hint.Usagef("the sweep %s came to its end", id), "leave --resume out to begin another")
+			return hint.With(hint.Usagef("the sweep %s is complete", id), "leave --resume out to begin another")
 		}
 		if err == nil && o.textfile != "" {
 			err = writeTextfile(cmd.Context(), s, o.textfile)

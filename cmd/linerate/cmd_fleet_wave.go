@@ -121,7 +121,7 @@ func showWaves(cmd *cobra.Command, s ledger.FleetReader) error {
 
 func printWaves(out io.Writer, waves []waveLine) error {
 	if len(waves) == 0 {
-		return hint.With(fmt.Errorf("the ledger knows of no wave"), "linerate plan --hosts FILE --out DIR, then linerate apply DIR, begins one")
+		return hint.With(fmt.Errorf("the ledger has no wave"), "linerate plan --hosts FILE --out DIR, then linerate apply DIR, begins one")
 	}
 	t := show.Table{Header: []string{"WAVE", "BEGAN", "HOSTS", "HAVE IT", "STANDS", ""}, Right: []bool{false, false, true, true}}
 	for _, w := range waves {
@@ -169,7 +169,7 @@ func rollbackWave(cmd *cobra.Command, r hosts.Remote, place, id string, force bo
 			}
 		}
 		if left > 0 {
-			return hint.With(fmt.Errorf("%s of the wave not as before it", show.Plural(left, "host")), "the list has the reasons; --force also reverts values that were changed since")
+			return hint.With(fmt.Errorf("%s of the wave not restored", show.Plural(left, "host")), "the list has the reasons; --force also reverts values that were changed since")
 		}
 		return nil
 	})

@@ -65,7 +65,7 @@ func (f *importFlags) run(cmd *cobra.Command, args []string) error {
 		return f.runOutputs(cmd, args)
 	}
 	if whole < len(args) || cmd.Flags().ArgsLenAtDash() >= 0 {
-		return hint.Usagef("import benchmarks' output by itself: the other paths are directories or exports of a ledger")
+		return hint.Usagef("import benchmark output separately: the other paths are directories or exports of a ledger")
 	}
 	return ledgers.With(cmd.Context(), f.ledger, func(s ledger.Store) error {
 		for _, a := range args {
@@ -277,12 +277,12 @@ func (f *importFlags) complete(cmd *cobra.Command, args []string) error {
 		return hint.With(hint.Usagef("%s is after --, where only files are allowed", args[i]), "put it before the files")
 	}
 	if dash == 0 || dash == len(args) {
-		return hint.Usagef("-- parts runs as it was from runs with the setting: name files on both sides of it")
+		return hint.Usagef("-- separates runs without the setting from runs with it: name files on both sides")
 	}
 	name, value, given := strings.Cut(f.tunable, "=")
 	switch {
 	case f.tunable == "" && f.was != "":
-		return hint.Usagef("--was %s of what? --tunable names it", f.was)
+		return hint.Usagef("--was %s needs --tunable", f.was)
 	case f.tunable == "":
 	case !given || name == "":
 		return hint.With(hint.Usagef("--tunable %s has no value", f.tunable), "--tunable %s=VALUE", f.tunable)

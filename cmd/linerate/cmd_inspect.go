@@ -73,7 +73,7 @@ func (o *sysctlWatch) run(cmd *cobra.Command, src *source, args []string) error 
 		return hint.Usagef("--service and --time go with --watch")
 	}
 	if len(args) > 0 || src.Root != "" {
-		return hint.With(hint.Usagef("--watch is for the machine that linerate runs on"), "run it there: ssh HOST linerate inspect --watch")
+		return hint.With(hint.Usagef("--watch works only on the machine that linerate runs on"), "run it there: ssh HOST linerate inspect --watch")
 	}
 	rules, err := hosts.Rules()
 	if err != nil {

@@ -264,7 +264,7 @@ func newLedgerExportCmd() *cobra.Command {
 	var raw, table bool
 	cmd := verb("ledger export", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		if raw && table || source != "" && !table {
-			return hint.Usagef("--raw is of the whole ledger, --source of --catalogue")
+			return hint.Usagef("--raw exports the whole ledger; --source needs --catalogue")
 		}
 		return ledgers.Read(cmd.Context(), at, func(s ledger.Reader) error {
 			if public != "" {

@@ -44,7 +44,7 @@ func (f *logsFlags) options() (*accesslog.Options, error) {
 	o := &accesslog.Options{Under: f.under, Filter: accesslog.Filter{Path: f.path}, Timeline: f.compare}
 	for _, u := range f.under {
 		if u < time.Microsecond {
-			return nil, hint.Usagef("--under %v: a threshold is at least 1µs", u)
+			return nil, hint.Usagef("--under %v: the threshold must be at least 1µs", u)
 		}
 	}
 	var errs [3]error

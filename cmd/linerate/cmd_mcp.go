@@ -61,7 +61,7 @@ func newModelServer(dirs []string) (*modelServer, error) {
 			return nil, err
 		}
 		if info, err := os.Stat(abs); err != nil || !info.IsDir() {
-			return nil, hint.Usagef("mcp: %s is no directory", d)
+			return nil, hint.Usagef("mcp: %s is not a directory", d)
 		}
 		s.roots = append(s.roots, abs)
 	}
@@ -178,7 +178,7 @@ func flagged(args []string, flags ...string) ([]string, error) {
 			continue
 		}
 		if !plainWord.MatchString(flags[i+1]) {
-			return nil, fmt.Errorf("%s: %q is not a word that it can be", flags[i], flags[i+1])
+			return nil, fmt.Errorf("%s: %q is not a valid value", flags[i], flags[i+1])
 		}
 		args = append(args, "--"+flags[i]+"="+flags[i+1])
 	}
@@ -247,7 +247,7 @@ func (s *modelServer) calc(ctx context.Context, q calculation) (string, error) {
 		return s.ask(ctx, []string{"calc", "--json"}, "")
 	}
 	if !plainWord.MatchString(q.What) {
-		return "", fmt.Errorf("what: %q is no calculator", q.What)
+		return "", fmt.Errorf("what: %q is not a calculator", q.What)
 	}
 	var inputs []string
 	for name, value := range q.Inputs {
@@ -259,7 +259,7 @@ func (s *modelServer) calc(ctx context.Context, q calculation) (string, error) {
 
 func (s *modelServer) study(ctx context.Context, q named) (string, error) {
 	if !slices.Contains(studies.Names(), q.Name) {
-		return "", fmt.Errorf("name: %q is no built-in study; study_list has them", q.Name)
+		return "", fmt.Errorf("name: %q is not a built-in study; study_list lists them", q.Name)
 	}
 	return s.ask(ctx, []string{"study", "show", "--", q.Name}, "")
 }

@@ -28,7 +28,7 @@ func (o *planOptions) runFleet(cmd *cobra.Command, args []string) error {
 	case len(args) > 0 || o.Root != "":
 		return hint.With(hint.Usagef("a host and a list of hosts are two things: choose one"), "add the host to the list")
 	case o.out == "":
-		return hint.With(hint.Usagef("plans of many hosts need a place"), "--out DIR")
+		return hint.With(hint.Usagef("plans for many hosts need a directory"), "--out DIR")
 	case o.fleet.Parallel < 1 || o.fleet.Parallel > 5000 || o.fleet.Tries < 1 || o.fleet.Tries > 20:
 		return hint.Usagef("--parallel is from 1 to 5000, --tries from 1 to 20")
 	}

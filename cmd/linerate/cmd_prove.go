@@ -171,7 +171,7 @@ func (f *proveFlags) question(args []string) (q study.Question, err error) {
 		case i == len(args)-1 && hosts.IsRemote(a):
 			q.Host = a
 		default:
-			return q, hint.With(hint.Usagef("%q is no NAME=VALUE", a), "such as: linerate prove net.ipv4.tcp_slow_start_after_idle=0 ssh://www1 --metric log:/var/log/nginx/access.log")
+			return q, hint.With(hint.Usagef("%q is not NAME=VALUE", a), "such as: linerate prove net.ipv4.tcp_slow_start_after_idle=0 ssh://www1 --metric log:/var/log/nginx/access.log")
 		}
 	}
 	switch {
@@ -193,7 +193,7 @@ func (f *proveFlags) planned(q *study.Question) error {
 	}
 	f.made = apply.Identity{OS: p.OS, Host: p.Host}
 	if q.Settings = assemble.Planned(p); len(q.Settings) == 0 {
-		return hint.With(fmt.Errorf("%s sets no sysctl of a running host", f.plan), "a study on a testbed that is out of service can try the rest: linerate study")
+		return hint.With(fmt.Errorf("%s does not set a sysctl of a running host", f.plan), "a study on a testbed that is out of service can try the rest: linerate study")
 	}
 	return nil
 }

@@ -36,11 +36,11 @@ func newRollbackCmd() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case wave == "" && cli.AsJSON(cmd):
-			return hint.Usagef("--json is of --wave")
+			return hint.Usagef("--json needs --wave")
 		case wave == "":
 			return single(cmd, args)
 		case to != "" || len(args) > 0:
-			return hint.With(hint.Usagef("--wave is of the hosts of a wave"), "roll a single host back without it")
+			return hint.With(hint.Usagef("--wave takes the hosts from the wave"), "roll a single host back without it")
 		}
 		if agreed, err := agreedOnTerminal(cmd, yes, "Revert the hosts of wave "+wave+"?"); err != nil || !agreed {
 			return err

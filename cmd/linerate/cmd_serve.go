@@ -94,7 +94,7 @@ func (f *serveFlags) door() (d web.Door, err error) {
 		d.Names = append(d.Names, name)
 	}
 	if !here && !f.plain {
-		return d, hint.With(hint.Usagef("--listen %s is open to others, who could read the token from the unencrypted connection", f.listen), "ssh -L 8099:127.0.0.1:8099 reaches localhost; --plain behind a proxy that has TLS")
+		return d, hint.With(hint.Usagef("--listen %s: others could read the token on the unencrypted connection", f.listen), "ssh -L 8099:127.0.0.1:8099 reaches localhost; --plain behind a proxy that has TLS")
 	}
 	d.Token, err = f.token()
 	return d, err

@@ -46,7 +46,7 @@ func (f *runFlags) submit(cmd *cobra.Command, s study.Spec, file, label string) 
 	}
 	for _, name := range []string{"out", "engine", "allow-host-settings", "ssh-config", "fail-on"} {
 		if cmd.Flags().Changed(name) {
-			return hint.With(hint.Usagef("--%s is up to the worker that runs the study", name), "omit it, or --submit")
+			return hint.With(hint.Usagef("--%s is set by the worker that runs the study", name), "omit it, or --submit")
 		}
 	}
 	sub, err := submissionOf(s, file, label)
@@ -61,9 +61,9 @@ func submissionOf(s study.Spec, file, label string) (queue.Submission, error) {
 	var none queue.Submission
 	switch {
 	case s.OnLiveHost():
-		return none, hint.With(hint.Usagef("study %s is of a live host, which is no testbed", s.Name), "linerate study run runs it")
+		return none, hint.With(hint.Usagef("study %s runs on a live host, which is not a testbed", s.Name), "linerate study run runs it")
 	case s.Profile:
-		return none, hint.With(hint.Usagef("study %s wants to look into its variants, which workers do not", s.Name), "write profile: false, or run it with linerate study run")
+		return none, hint.With(hint.Usagef("study %s asks for profiles of its variants, which workers do not take", s.Name), "write profile: false, or run it with linerate study run")
 	}
 	sets := map[string][]studydir.SetFile{}
 	if s.OnMachines() {
@@ -108,7 +108,7 @@ func submitStudy(cmd *cobra.Command, q queue.Queue, sub queue.Submission, seed u
 		}
 	}
 	if len(doc.Testbeds) > 0 && !fit {
-		return hint.With(hint.Usagef("study %s needs testbeds of kind %s, and those labelled %s are of another", sub.Name, sub.Kind, sub.Label), "linerate study queue lists testbeds with their labels and kinds")
+		return hint.With(hint.Usagef("study %s needs testbeds of kind %s; those labelled %s are of another kind", sub.Name, sub.Kind, sub.Label), "linerate study queue lists testbeds with their labels and kinds")
 	}
 	if err := q.Submit(cmd.Context(), sub); err != nil {
 		return err
@@ -177,7 +177,7 @@ func newStudyQueueCmd() *cobra.Command {
 func (f *queueFlags) change(cmd *cobra.Command, q queue.Queue) error {
 	set := cmd.Flags().Changed
 	if set("pause") && f.pause == "" {
-		return hint.Usagef("--pause needs a reason that people will see")
+		return hint.Usagef("--pause needs a reason, which people will see")
 	}
 	if set("pause") || f.goOn {
 		if err := q.Brake(cmd.Context(), f.pause); err != nil {
@@ -257,7 +257,7 @@ func fetchStudy(cmd *cobra.Command, q queue.Queue, id, out string) error {
 		out = "linerate-" + s.Name + "-" + s.ID
 	}
 	if _, err := os.Lstat(out); !errors.Is(err, fs.ErrNotExist) {
-		return hint.With(fmt.Errorf("%s is there already", out), "choose another --out")
+		return hint.With(fmt.Errorf("%s already exists", out), "choose another --out")
 	}
 	files, err := q.Record(cmd.Context(), s.ID)
 	if err != nil {

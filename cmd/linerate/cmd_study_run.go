@@ -169,7 +169,7 @@ func (f *runFlags) schedule(cmd *cobra.Command, s study.Spec) error {
 // runNew creates a study's directory and runs the study; it returns the directory's path.
 func (f *runFlags) runNew(cmd *cobra.Command, s study.Spec) (path string, err error) {
 	if hereWith(f.lab.AllowHost).AllWait(s) {
-		return "", hint.With(hint.Usagef("all that %s is compared with in study %s changes the whole host, and may not without leave", s.Control, s.Name),
+		return "", hint.With(hint.Usagef("everything that study %[2]s compares %[1]s with changes the whole host, which needs permission", s.Control, s.Name),
 			"--allow-host-settings lets variants change what is global to the kernel; it is journalled and restored")
 	}
 	var bed []byte

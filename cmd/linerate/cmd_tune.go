@@ -96,7 +96,7 @@ func (f *tuneFlags) do(cmd *cobra.Command) error {
 func (f *tuneFlags) goOn(cmd *cobra.Command) error {
 	for _, name := range []string{"study", "role", "variant", "space", "only", "without", "time", "dry-run", "quick", "out", "seed"} {
 		if cmd.Flags().Changed(name) {
-			return hint.With(hint.Usagef("--%s is as the search was begun with", name), "leave it out, or begin another search")
+			return hint.With(hint.Usagef("--%s was fixed when the search began", name), "leave it out, or begin another search")
 		}
 	}
 	s, err := readSearch(f.resume)
@@ -123,10 +123,10 @@ func (f *tuneFlags) prepare(cmd *cobra.Command) (*tuning, error) {
 		return nil, err
 	}
 	if spec.OnLiveHost() {
-		return nil, hint.With(hint.Usagef("study %s is of a live host, which has one value of a setting at a time", spec.Name), "tune searches in the lab and on machines out of service; prove asks a live host about one setting")
+		return nil, hint.With(hint.Usagef("study %s runs on a live host, which has one value of a setting at a time", spec.Name), "tune searches in the lab and on machines out of service; prove asks a live host about one setting")
 	}
 	if part, _ := spec.Part(spec.Primary().Part); study.KindOf(part) == study.KindFlows {
-		return nil, hint.With(hint.Usagef("study %s has both arms in one router, which has one value of a setting", spec.Name), "choose one that gives each arm a router: linerate study list")
+		return nil, hint.With(hint.Usagef("study %s runs both arms in one router, which has a single value for this setting", spec.Name), "choose one that gives each arm a router: linerate study list")
 	}
 	if metric, _ := study.MetricNamed(spec.Primary().Metric); metric.Share {
 		return nil, hint.Usagef("study %s is decided by a share, %s: a search needs a metric with ratios", spec.Name, metric.Name)

@@ -71,7 +71,7 @@ func (f *workerFlags) check() error {
 	case len(f.testbeds) == 0:
 		return hint.With(hint.Usagef("no testbed to work with"), "--testbed lab.yaml, or --testbed here")
 	case f.name != "" && len(f.testbeds) > 1:
-		return hint.With(hint.Usagef("--name is one testbed's, and there are %d", len(f.testbeds)), "leave it out: each is named after its file")
+		return hint.With(hint.Usagef("--name needs exactly one testbed, and there are %d", len(f.testbeds)), "leave it out: each is named after its file")
 	}
 	if _, err := testbeds.EngineNamed(f.lab.Engine, io.Discard); err != nil {
 		return err
@@ -141,7 +141,7 @@ func (f *workerFlags) whileBusy(ctx context.Context, q queue.Queue, stop func())
 func (f *workerFlags) testbed(arg string) (t worker.Testbed, err error) {
 	host, err := os.Hostname()
 	if err != nil {
-		return t, fmt.Errorf("what is this machine called: %w", err)
+		return t, fmt.Errorf("read this machine's name: %w", err)
 	}
 	t.Claim = queue.Claim{Testbed: f.name, Label: f.label, Kind: testbed.KindNetns, Holder: host + ":" + strconv.Itoa(os.Getpid())}
 	if arg == hereBed {

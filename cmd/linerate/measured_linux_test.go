@@ -64,9 +64,9 @@ func TestMeasuredWaves(t *testing.T) {
 
 	// What is refused before any host is touched.
 	f.linerate(true, "it is not known whether a higher value is better", with("apply", "plans", "--measure", "command:./meter")...)
-	f.linerate(true, "--hold without a metric", with("apply", "plans", "--hold", "1m")...)
+	f.linerate(true, "--hold needs a metric", with("apply", "plans", "--hold", "1m")...)
 	f.linerate(true, `unknown metric "weather"|command, prometheus, node`, measured("--measure", "weather")...)
-	f.linerate(true, "4 hosts can be put in order in", measured("--limit", "h1,h2,h3,h4")...)
+	f.linerate(true, "4 hosts can be ordered in", measured("--limit", "h1,h2,h3,h4")...)
 	f.linerate(true, "8 hosts without the metric, and nothing was changed|has no nothing", measured("--measure", "node:"+f.dir+"/{host}.prom#nothing")...)
 	f.linerate(false, "8 hosts in an order drawn by chance (seed |8 hosts could be changed", measured("--measure", "node:"+f.dir+`/{host}.prom#load{of="net"}`, "-n")...)
 	f.expect("00000000", "after what was refused")
@@ -96,7 +96,7 @@ func TestMeasuredWaves(t *testing.T) {
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 	w, before, _ := f.measured("last")
-	f.linerate(true, "is as the wave was begun with", "apply", "--resume="+w.ID, "--harm", "9%")
+	f.linerate(true, "was fixed when the wave began", "apply", "--resume="+w.ID, "--harm", "9%")
 	f.linerate(false, "confirmed     8|no harm beyond 5 %|A/A: an empty change", "apply", "--resume="+w.ID)
 	f.expect("11111111", "after the wave went on")
 	_, after, looks := f.measured(w.ID)

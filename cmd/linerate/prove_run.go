@@ -83,7 +83,7 @@ func reachLive(cmd *cobra.Command, s study.Spec, remote *hosts.Remote) (*liveAt,
 // guardrail stopped: resuming would apply the harmful setting again.
 func (f *runFlags) resumeLive(cmd *cobra.Command, dir *studydir.Dir, remote *hosts.Remote) error {
 	if variant, trip := study.TripOf(dir.Trials); trip != nil {
-		return hint.With(fmt.Errorf("%s: guardrail %q ended the study under %s, and it is over: %s", dir.Path, trip.Guardrail, variant, trip.Text),
+		return hint.With(fmt.Errorf("%s: guardrail %q ended the study under %s: %s", dir.Path, trip.Guardrail, variant, trip.Text),
 			"to try the setting again, run the study anew with another directory: linerate study run %s %s", host.Word(filepath.Join(dir.Path, studydir.SpecFile)), hint.Option("out", "DIR"))
 	}
 	at, err := reachLive(cmd, dir.Spec, remote)
@@ -171,7 +171,7 @@ var ofConnections = []string{"per", "metric", "time", "window", "dry-run", "harm
 // perConnection runs a study in which each connection draws its arm.
 func (f *proveFlags) perConnection(cmd *cobra.Command, q study.Question) error {
 	if q.Host != "" {
-		return hint.With(hint.Usagef("connections draw their arms on the machine that linerate runs on"), "copy linerate to %s and run it there as root", q.Host)
+		return hint.With(hint.Usagef("connections are assigned to arms only on the machine that linerate runs on"), "copy linerate to %s and run it there as root", q.Host)
 	}
 	var other []string
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
@@ -258,7 +258,7 @@ func (f *proveFlags) consentToSplit(cmd *cobra.Command, s study.Spec) error {
 // split runs a study by connection and prints its outcome.
 func (f *runFlags) split(cmd *cobra.Command, at *liveAt, dir *studydir.Dir) error {
 	if len(dir.Trials) > 0 {
-		return hint.With(fmt.Errorf("%s: a study by connection does not go on: the clients of its windows cannot be told again", dir.Path), "run it anew: linerate study run %s %s",
+		return hint.With(fmt.Errorf("%s: a study by connection cannot be resumed: its clients can no longer be identified", dir.Path), "run it anew: linerate study run %s %s",
 			host.Word(filepath.Join(dir.Path, studydir.SpecFile)), hint.Option("out", "DIR"))
 	}
 	env, err := recordHost(dir, at.facts, liveEngine, assemble.LiveLabel)

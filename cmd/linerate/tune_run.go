@@ -75,11 +75,11 @@ func (s *tuning) read(data []byte) (err error) {
 		return fmt.Errorf("read %s: %w", filepath.Join(s.path, searchFile), err)
 	}
 	if s.Version == 1 || s.Version == 2 {
-		return hint.With(fmt.Errorf("%s is of an older linerate, which searched otherwise: its trials would not be those that this one asks for", filepath.Join(s.path, searchFile)),
+		return hint.With(fmt.Errorf("%s was begun by an older linerate with another search method: its trials cannot be continued", filepath.Join(s.path, searchFile)),
 			"its result is in %s; search anew: linerate tune", filepath.Join(s.path, searchReport))
 	}
 	if s.Version != searchVersion || len(space.Factors(s.Space)) == 0 || s.Seconds <= 0 {
-		return hint.With(fmt.Errorf("%s is no search of this linerate's", filepath.Join(s.path, searchFile)), "begin it anew: linerate tune")
+		return hint.With(fmt.Errorf("%s is not a search by this version of linerate", filepath.Join(s.path, searchFile)), "begin it anew: linerate tune")
 	}
 	if s.spec, err = study.Parse(searchFile, []byte(s.Study)); err != nil || !s.spec.OnMachines() {
 		return err

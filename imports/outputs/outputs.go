@@ -64,7 +64,7 @@ func Take(m Measurement) (Taken, error) {
 			return t, err
 		}
 		if side.Of == nil {
-			return t, hint.With(hint.Usagef("%s is not what a known tool prints: what its numbers are is not known", files[0].Name),
+			return t, hint.With(hint.Usagef("%s is not the output of a known tool, so the meaning of its numbers is unknown", files[0].Name),
 				"linerate help comparisons lists the tools; linerate compare reads plain numbers, too")
 		}
 		t.Sides = append(t.Sides, side)

@@ -162,7 +162,7 @@ func (f *Format) apache(s string) (rest string, err error) {
 		units := map[string]Unit{"": Seconds, "s": Seconds, "ms": Milliseconds, "us": Microseconds}
 		unit, ok := units[arg]
 		if !ok {
-			return "", fmt.Errorf("%%{%s}T has no unit that Apache knows (s, ms, us)", arg)
+			return "", fmt.Errorf("%%{%s}T: Apache knows the units s, ms and us only", arg)
 		}
 		if !f.Has(Latency) {
 			f.unit = unit

@@ -77,7 +77,7 @@ func TestFormatsThatCannotWork(t *testing.T) {
 		{"combind", `unknown log format "combind"`, "did you mean combined?"},
 		{"$remote_addr$status $request_time", "two variables touch", "separator"},
 		{"%h %{X-Y i %D", "a %{ without its }", ""},
-		{"%t %{lightyears}T", "no unit that Apache knows", ""},
+		{"%t %{lightyears}T", "Apache knows the units", ""},
 		{"$ $request_time", "without a variable's name", ""},
 	} {
 		_, err := ParseFormat(c.format)

@@ -273,7 +273,7 @@ func TestHostileXML(t *testing.T) {
 	for what, c := range map[string]struct{ text, want string }{
 		"entities":    {`<!DOCTYPE a [<!ENTITY a "1"><!ENTITY b "&a;&a;&a;&a;">]><opnsense><sysctl><item><tunable>net.inet.tcp.tso</tunable><value>&b;</value></item></sysctl></opnsense>`, "document type"},
 		"external":    {`<!DOCTYPE a SYSTEM "file:///etc/passwd"><opnsense/>`, "document type"},
-		"depth":       {`<opnsense>` + strings.Repeat("<a>", 100_000), "within each other"},
+		"depth":       {`<opnsense>` + strings.Repeat("<a>", 100_000), "nested more than"},
 		"an open end": {`<opnsense><system><hostname>fw1</hostname><sysctl`, "unexpected EOF"},
 		"no XML":      {"\x00\x01\x02<opnsense>", "illegal character"},
 	} {

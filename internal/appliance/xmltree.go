@@ -42,7 +42,7 @@ func parseXML(text string) (*node, error) {
 		switch t := t.(type) {
 		case xml.StartElement:
 			if len(open) > maxDepth || n > maxNodes {
-				return root, fmt.Errorf("line %d: more than %d elements, or more than %d within each other", line, maxNodes, maxDepth)
+				return root, fmt.Errorf("line %d: more than %d elements, or nested more than %d deep", line, maxNodes, maxDepth)
 			}
 			child := &node{name: t.Name.Local, line: line}
 			for _, a := range t.Attr {

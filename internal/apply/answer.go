@@ -251,7 +251,7 @@ func (id Identity) Taken() error {
 // Switchable returns an error if no dead-man's switch can be armed on the host.
 func (id Identity) Switchable() error {
 	if id.Lacks != "" {
-		return hint.With(fmt.Errorf("%s lacks %s(1), without which it can have no dead-man's switch", show.Clean(id.Host), show.Clean(id.Lacks)),
+		return hint.With(fmt.Errorf("%s lacks %s(1), which the dead-man's switch needs", show.Clean(id.Host), show.Clean(id.Lacks)),
 			"install util-linux there, or a busybox that has it")
 	}
 	if !id.NoBoot {
@@ -261,7 +261,7 @@ func (id Identity) Switchable() error {
 	if id.OS == "freebsd" {
 		from = "sysctl kern.boot_id"
 	}
-	return hint.With(fmt.Errorf("this host does not tell which boot it is (%s), so that its dead-man's switch could not know of a boot", from),
+	return hint.With(fmt.Errorf("this host has no boot identifier (%s), so its dead-man's switch could not notice a reboot", from),
 		"a container without it is changed from the machine that it runs on, or started so that it can read it")
 }
 

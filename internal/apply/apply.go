@@ -159,7 +159,7 @@ func Line(verb, where string) string {
 
 // applyNow applies t with a time limit: a host that is cut off never answers.
 func applyNow(ctx context.Context, m Machine, t Transaction) (string, map[knob.Key]string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, min(t.Window, patience), errors.New("the host does not answer any more"))
+	ctx, cancel := context.WithTimeoutCause(ctx, min(t.Window, patience), errors.New("the host no longer answers"))
 	defer cancel()
 	return m.Apply(ctx, t)
 }
@@ -195,7 +195,7 @@ func outOfTouch(m Machine, t Transaction, o Options, newest string, err error) e
 // prepare reads the host's state and returns the transaction.
 func prepare(ctx context.Context, m Machine, p plan.Plan, o Options) (Transaction, error) {
 	if o.Within < MinWindow || o.Within > MaxWindow {
-		return Transaction{}, hint.Usagef("%s to confirm: want %s to %s", o.Within, MinWindow, MaxWindow)
+		return Transaction{}, hint.Usagef("%s to confirm: must be from %s to %s", o.Within, MinWindow, MaxWindow)
 	}
 	id, err := m.Hello(ctx)
 	if err != nil {
@@ -248,7 +248,7 @@ func bold(p plan.Plan, id Identity, o Options) error {
 // untried refuses a trial by reboot on products where it was never tested.
 func untried(id Identity, o Options) error {
 	if a := appliance.Named(id.Product); o.Trial && a != nil && !a.Applies {
-		return hint.With(fmt.Errorf("a trial by a boot is not for %s", a.Title), "apply it without %s: what it sets runs at once, and a boot takes it back until it is confirmed", hint.Option("reboot", ""))
+		return hint.With(fmt.Errorf("%s does not support trials that boot", a.Title), "apply it without %s: what it sets runs at once, and a boot takes it back until it is confirmed", hint.Option("reboot", ""))
 	}
 	return nil
 }
@@ -380,6 +380,6 @@ func await(ctx context.Context, m Machine, id string, o Options) (Outcome, error
 		case over:
 			return Reverted, fmt.Errorf("%s; %w", past.Why, ErrReverted)
 		}
-		return Nothing, fmt.Errorf("%s knows nothing of %s any more", m.Where(), id)
+		return Nothing, fmt.Errorf("%s no longer knows %s", m.Where(), id)
 	}
 }

@@ -51,7 +51,7 @@ func ParseCheck(text string, h CheckedHost, timeout time.Duration) (Check, error
 	switch scheme, rest, _ := strings.Cut(filled, "://"); {
 	case scheme == "http" || scheme == "https":
 		if u, err := url.Parse(filled); err != nil || u.Host == "" {
-			return Check{}, hint.With(hint.Usagef("check %.200q is no address", text), "such as https://{host}/health")
+			return Check{}, hint.With(hint.Usagef("check %.200q is not an address", text), "such as https://{host}/health")
 		}
 		do = func(ctx context.Context) error { return get(ctx, filled) }
 	case scheme == "tcp" || isAddress(filled):
@@ -80,7 +80,7 @@ func ParseCheck(text string, h CheckedHost, timeout time.Duration) (Check, error
 }
 
 func badCheck(text string) error {
-	return hint.With(hint.Usagef("check %.200q is neither HOST:PORT, an address nor a command that is here", text), "such as 192.0.2.1:443, https://{host}/health or './check.sh'")
+	return hint.With(hint.Usagef("check %.200q is neither HOST:PORT, an address nor a command on this machine", text), "such as 192.0.2.1:443, https://{host}/health or './check.sh'")
 }
 
 func found(name string) bool {

@@ -148,7 +148,7 @@ func (m *machine) Status(ctx context.Context) (Status, error) {
 	}
 	st, err := parseStatus(out)
 	if err == nil && st.State == "unreadable" {
-		return st, hint.With(fmt.Errorf("%s: what linerate applied to it can be seen by root alone", m.Where()), "run it with sudo or doas, or log in as root")
+		return st, hint.With(fmt.Errorf("%s: only root can see what linerate applied", m.Where()), "run it with sudo or doas, or log in as root")
 	}
 	return st, err
 }

@@ -88,7 +88,7 @@ func Fits(p plan.Plan, id Identity) error {
 	case id.UID != 0:
 		return hint.With(errors.New("changing a host needs root"), "run it with sudo or doas")
 	case id.Init == "none" && writesFiles(p):
-		return hint.With(errors.New("nothing is known of what starts at this host's boot, so nothing could put its files back"), "apply needs systemd, OpenRC, System V init or FreeBSD's rc")
+		return hint.With(errors.New("it is unknown what this host starts at boot, so its files could not be restored after one"), "apply needs systemd, OpenRC, System V init or FreeBSD's rc")
 	}
 	if err := errors.Join(id.Taken(), id.Switchable(), onAppliance(p, id)); err != nil {
 		return err
@@ -123,7 +123,7 @@ func onAppliance(p plan.Plan, id Identity) error {
 		s := p.Settings[i]
 		return hint.With(fmt.Errorf("%s would not last: %s reads no %s at boot", s.Title(), a.Title, s.Where.File), "%s", a.ByHand)
 	}
-	return hint.With(fmt.Errorf("the host is an appliance, %s, which writes the files that the plan is to last by", a.Title), "%s", a.ByHand)
+	return hint.With(fmt.Errorf("the host is an appliance, %s, which overwrites the files that would make the plan permanent", a.Title), "%s", a.ByHand)
 }
 
 func writesFiles(p plan.Plan) bool {
@@ -138,7 +138,7 @@ func Prepare(p plan.Plan, now Snapshot, window time.Duration, trial bool) (Trans
 	own := map[string]string{}
 	for path, f := range now.Files {
 		if f.Other || !strings.HasPrefix(f.Content, plan.Marker) {
-			return t, hint.With(fmt.Errorf("%s is there and is not linerate's", path), "move its lines elsewhere (%s), or set the plan's by hand", elsewhere(p.OS))
+			return t, hint.With(fmt.Errorf("%s exists and was not written by linerate", path), "move its lines elsewhere (%s), or set the plan's by hand", elsewhere(p.OS))
 		}
 		own[path] = f.Content
 	}

@@ -100,7 +100,7 @@ func TestPrepareRefuses(t *testing.T) {
 		{"changed since", linuxPlan(setTo("net.core.somaxconn", setting.Sysctl, "4096", "8192")), snapshot("sysctl - net.core.somaxconn =1000"), `was "4096" when the plan was made and is "1000" now`},
 		{"bytes whose 0 does not come back", linuxPlan(setTo("vm.dirty_bytes", setting.Sysctl, "0", "9000000")), snapshot("sysctl - vm.dirty_bytes =0", "sysctl - vm.dirty_ratio =0"), "vm.dirty_ratio is 0 too"},
 		{"gone since", linuxPlan(setTo("net.core.somaxconn", setting.Sysctl, "4096", "8192")), snapshot(), "does not exist"},
-		{"somebody else's file", own, foreign, "is not linerate's"},
+		{"somebody else's file", own, foreign, "was not written by linerate"},
 		{"an MTU that loses addresses", linuxPlan(plan.Step{Name: "mtu", Mechanism: setting.Link, Device: "eth0", Value: "576", Where: plan.Where{Runtime: true}}), snapshot("link eth0 mtu =1500"), "IPv6 addresses"},
 	} {
 		_, err := Prepare(c.plan, c.now, time.Minute, false)
@@ -124,7 +124,7 @@ func TestFits(t *testing.T) {
 		"needs root":    func(i *Identity) { i.UID = 1000 },
 		"a live study has this host (s): Does it help?": func(i *Identity) { i.Live = &LiveStudy{Owner: "s", About: "Does it help?"} },
 		"fw1 lacks flock(1), ":                          func(i *Identity) { i.Lacks = "flock" },
-		"does not tell which boot it is (/proc/sys/":    func(i *Identity) { i.NoBoot = true },
+		"has no boot identifier (/proc/sys/":            func(i *Identity) { i.NoBoot = true },
 	} {
 		id := good
 		change(&id)

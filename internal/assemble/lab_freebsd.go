@@ -66,7 +66,7 @@ const Bed = "vnet jails"
 // Carries returns an error if this machine's lab cannot run a part.
 func Carries(s study.Spec) error {
 	if slices.ContainsFunc(s.Parts, func(p study.Part) bool { return p.Mode == testbed.Serve }) {
-		return hint.With(fmt.Errorf("study %s asks servers, which the lab of jails has none of yet", s.Name),
+		return hint.With(fmt.Errorf("study %s needs servers, which the lab of jails does not have yet", s.Name),
 			"run it on a Linux machine; linerate load measures your own server")
 	}
 	return nil

@@ -38,7 +38,7 @@ func (s *RuleSet) Pack() ([]byte, error) {
 func UnpackRules(b []byte) (*RuleSet, error) {
 	p, ok := pack.Open[packedRules](b)
 	if !ok {
-		return nil, errors.New("the packed rules have another shape than this program's")
+		return nil, errors.New("the packed rules have a format that this program does not read")
 	}
 	return &RuleSet{rules: p.Rules, Lists: p.Lists}, nil
 }

@@ -206,7 +206,7 @@ func (l *Lists) merge(o Lists, file string) error {
 		default:
 			for _, k := range more.MapKeys() {
 				if at.MapIndex(k).IsValid() {
-					return fmt.Errorf("%s: %s: %s is there already", file, into.Type().Field(i).Tag.Get("yaml"), k)
+					return fmt.Errorf("%s: %s: %s already exists", file, into.Type().Field(i).Tag.Get("yaml"), k)
 				}
 				at.SetMapIndex(k, more.MapIndex(k))
 			}

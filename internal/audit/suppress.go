@@ -88,7 +88,7 @@ func (s *Suppression) check() error {
 	}
 	for _, glob := range []string{s.ID, s.Name, s.File} {
 		if _, err := path.Match(glob, ""); err != nil {
-			return fmt.Errorf("%q is no pattern", glob)
+			return fmt.Errorf("%q is not a pattern", glob)
 		}
 	}
 	if s.Expires == "" {
@@ -96,7 +96,7 @@ func (s *Suppression) check() error {
 	}
 	day, err := time.Parse(time.DateOnly, s.Expires)
 	if err != nil {
-		return fmt.Errorf("expires %q is no date (YYYY-MM-DD)", s.Expires)
+		return fmt.Errorf("expires %q is not a date (YYYY-MM-DD)", s.Expires)
 	}
 	s.last = day
 	return nil

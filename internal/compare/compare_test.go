@@ -31,7 +31,7 @@ func TestRead(t *testing.T) {
 		{name: "r.csv", data: "variant,pps\na,10\n", column: "pss", fails: "unknown column"},
 		{name: "r.tsv", data: "a\tb\n1\t2\n", column: "b", want: []float64{2}},
 		{name: "noext", data: "a;b\n1;2\n3;4\n", column: "b", want: []float64{2, 4}},
-		{name: "r.csv", data: "a\nx1\n", fails: "is no number"},
+		{name: "r.csv", data: "a\nx1\n", fails: "is not a number"},
 		{name: "j", data: "[1,2,3]", want: []float64{1, 2, 3}},
 		{name: "j", data: `{"a":1}`, fails: "read JSON"},
 	} {

@@ -139,7 +139,7 @@ func readCSV(name string, data []byte, column string) ([]float64, error) {
 		}
 		v, err := strconv.ParseFloat(strings.TrimSpace(cells[index]), 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("line %d: %q is no number", line, cells[index])
+			return nil, fmt.Errorf("line %d: %q is not a number", line, cells[index])
 		}
 		out = append(out, v)
 	}

@@ -199,14 +199,14 @@ func parseRow(t string) (Row, error) {
 		}
 		v, e := strconv.ParseFloat(c[column], 64)
 		if e != nil {
-			err = cmp.Or(err, fmt.Errorf("%s: %.40q is no number", columns[column], c[column]))
+			err = cmp.Or(err, fmt.Errorf("%s: %.40q is not a number", columns[column], c[column]))
 		}
 		return stats.Num(v)
 	}
 	whole := func(column int) int {
 		v, e := strconv.Atoi(c[column])
 		if e != nil {
-			err = cmp.Or(err, fmt.Errorf("%s: %.40q is no whole number", columns[column], c[column]))
+			err = cmp.Or(err, fmt.Errorf("%s: %.40q is not a whole number", columns[column], c[column]))
 		}
 		return v
 	}

@@ -159,7 +159,7 @@ func Limit(all []Target, pattern string) ([]Target, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, hint.Usagef("no host is left by %q", pattern)
+		return nil, hint.Usagef("%q leaves no host", pattern)
 	}
 	return out, nil
 }

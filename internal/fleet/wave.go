@@ -200,11 +200,11 @@ func ParseSteps(text string) (Steps, error) {
 			return nil, hint.With(err, "such as 1,5%%,100%%: one host, then 5 %% of all, then the rest")
 		}
 		if p == (Part{}) {
-			return nil, hint.With(hint.Usagef("a step of no host"), "such as 1,5%%,100%%")
+			return nil, hint.With(hint.Usagef("a step without a host"), "such as 1,5%%,100%%")
 		}
 		for _, before := range out {
 			if before.Percent > 0 && p.Percent > 0 && p.Percent <= before.Percent || before.Hosts > 0 && p.Hosts > 0 && p.Hosts <= before.Hosts {
-				return nil, hint.With(hint.Usagef("steps %q do not grow", text), "each says how many hosts are changed when it is over, those before it included: 1,5%%,100%%")
+				return nil, hint.With(hint.Usagef("steps %q do not increase", text), "each says how many hosts are changed when it is over, those before it included: 1,5%%,100%%")
 			}
 		}
 		if out = append(out, p); len(out) > maxSteps {

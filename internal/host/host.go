@@ -26,7 +26,7 @@ var (
 	// ErrNotLive means that there is no running kernel, as in a directory tree.
 	ErrNotLive = errors.New("only files are known of this host")
 	// ErrNoCommand means that the command is not installed, or was not captured.
-	ErrNoCommand = errors.New("no such command here")
+	ErrNoCommand = errors.New("no such command")
 	// ErrTooLarge means that the source is longer than its limit; the data up to it is returned
 	// with the error.
 	ErrTooLarge = errors.New("larger than the limit")

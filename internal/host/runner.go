@@ -73,7 +73,7 @@ func Compose(script string, args []string, stdin []byte) (string, error) {
 	}
 	for line := range bytes.Lines(stdin) {
 		if string(bytes.TrimRight(line, "\n")) == inputEnd {
-			return "", errors.New("the input of a script holds the mark of its own end")
+			return "", errors.New("the input of a script contains its own end marker")
 		}
 	}
 	b.WriteString("\n{\n" + script + "\n} <<'" + inputEnd + "'\n")

@@ -79,7 +79,7 @@ func entryName(h *tar.Header) (string, error) {
 	}
 	name := strings.TrimPrefix(h.Name, "./")
 	if len(name) > maxName || strings.ContainsRune(name, 0) || strings.Contains(name, "\\") {
-		return "", fmt.Errorf("entry %.80q has a strange name", h.Name)
+		return "", fmt.Errorf("entry %.80q has an invalid name", h.Name)
 	}
 	if path.IsAbs(name) || slices.Contains(strings.Split(name, "/"), "..") {
 		return "", fmt.Errorf("entry %.80q leads out of the archive", h.Name)

@@ -75,7 +75,7 @@ func TestUntarHostile(t *testing.T) {
 	}{
 		"up":               {[]entry{{name: "etc/../../etc/passwd", text: "x"}}, true, "leads out"},
 		"absolute":         {[]entry{{name: "/etc/passwd", text: "x"}}, true, "leads out"},
-		"backslashes":      {[]entry{{name: `..\..\x`, text: "x"}}, true, "strange name"},
+		"backslashes":      {[]entry{{name: `..\..\x`, text: "x"}}, true, "invalid name"},
 		"a link":           {[]entry{{name: "etc", text: "/", kind: tar.TypeSymlink}, {name: "etc/config", text: "x"}}, false, "neither a file"},
 		"a link, passed":   {[]entry{{name: "etc", text: "/", kind: tar.TypeSymlink}, {name: "etc/config", text: "x"}}, true, ""},
 		"a device":         {[]entry{{name: "dev/sda", kind: tar.TypeBlock}}, true, "neither a file"},

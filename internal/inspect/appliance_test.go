@@ -134,10 +134,10 @@ func TestHostileDatabases(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"text":        {[]byte(strings.Repeat("net.inet.tcp.tso=0\n", 20)), "no SQLite database"},
+		"text":        {[]byte(strings.Repeat("net.inet.tcp.tso=0\n", 20)), "not an SQLite database"},
 		"head only":   {append([]byte(sqliteHead), make([]byte, 200)...), "no"},
 		"half":        {whole[:len(whole)/2], ""},
-		"another's":   {database(t, `CREATE TABLE x (a)`), "no database of TrueNAS"},
+		"another's":   {database(t, `CREATE TABLE x (a)`), "not a TrueNAS database"},
 		"a view":      {database(t, `CREATE VIEW system_tunable AS SELECT load_extension('x') AS tun_var, 1 AS tun_value, 'sysctl' AS tun_type, 1 AS tun_enabled`), "a view"},
 		"a generated": {database(t, `CREATE TABLE system_tunable (tun_var, tun_value, tun_type)`), "no such column"},
 	} {

@@ -56,7 +56,7 @@ const maxTunables = 10_000
 // file: the table must not be a view, and no function of its schema is trusted.
 func tunablesIn(ctx context.Context, data []byte) (string, error) {
 	if len(data) < 100 || string(data[:len(sqliteHead)]) != sqliteHead {
-		return "", errors.New("no SQLite database")
+		return "", errors.New("not an SQLite database")
 	}
 	data = slices.Clone(data)
 	data[18], data[19] = 1, 1 // a database in memory cannot have a write-ahead log
@@ -73,19 +73,19 @@ func tunablesIn(ctx context.Context, data []byte) (string, error) {
 	err = c.Raw(func(driver any) error {
 		d, ok := driver.(interface{ Deserialize(data []byte) error })
 		if !ok {
-			return errors.New("the SQLite driver takes no database from memory")
+			return errors.New("the SQLite driver cannot open a database from memory")
 		}
 		return d.Deserialize(data)
 	})
 	if err != nil {
-		return "", fmt.Errorf("no SQLite database: %w", err)
+		return "", fmt.Errorf("not an SQLite database: %w", err)
 	}
 	var kind string
 	if err := c.QueryRowContext(ctx, `SELECT type FROM sqlite_master WHERE name = 'system_tunable'`).Scan(&kind); err != nil {
-		return "", fmt.Errorf("no database of TrueNAS: %w", err)
+		return "", fmt.Errorf("not a TrueNAS database: %w", err)
 	}
 	if kind != "table" {
-		return "", fmt.Errorf("system_tunable is a %.20s, not the table that TrueNAS has", kind)
+		return "", fmt.Errorf("system_tunable is a %.20s, not TrueNAS's table", kind)
 	}
 	return rowsOf(ctx, c)
 }

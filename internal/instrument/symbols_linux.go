@@ -38,7 +38,7 @@ func readSymbols(r io.Reader) (symbols, error) {
 		}
 		address, err := strconv.ParseUint(f[0], 16, 64)
 		if err != nil {
-			return nil, fmt.Errorf("kallsyms: %q is no address", f[0])
+			return nil, fmt.Errorf("kallsyms: %q is not an address", f[0])
 		}
 		hidden = hidden && address == 0
 		module := "kernel"

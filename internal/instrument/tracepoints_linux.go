@@ -30,7 +30,7 @@ const realtime = "/sys/kernel/realtime"
 // OpenKernelClock starts measuring by tracepoints, or returns why this machine cannot.
 func OpenKernelClock() (KernelClock, error) {
 	if _, err := os.Stat(realtime); !errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New("softirqs of a PREEMPT_RT kernel can be preempted, so that their marks tell no CPU time")
+		return nil, errors.New("softirqs of a PREEMPT_RT kernel can be preempted, so their tracepoints do not give CPU time")
 	}
 	t := &tracepoints{}
 	if err := loadKerntimeObjects(&t.objs, nil); err != nil {

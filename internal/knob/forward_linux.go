@@ -74,7 +74,7 @@ func bridge(s setting.Setting, ingress, egress string) error {
 func (t *Target) policyRules(s setting.Setting) (string, error) {
 	n, err := strconv.Atoi(s.Value)
 	if err != nil || n < 1 {
-		return "", fmt.Errorf("%q is no number of rules", s.Value)
+		return "", fmt.Errorf("%q is not a number of rules", s.Value)
 	}
 	return "", t.In(func() error {
 		for i := range n {

@@ -61,7 +61,7 @@ func nextHop(r *netlink.Route, value string, devices map[string]string) error {
 	}
 	gw, err := netip.ParseAddr(value)
 	if err != nil {
-		return fmt.Errorf("next hop %q is no address, ingress, egress or blackhole", value)
+		return fmt.Errorf("next hop %q is not an address, ingress, egress or blackhole", value)
 	}
 	r.Gw = net.IP(gw.AsSlice())
 	return nil

@@ -99,7 +99,7 @@ func acknowledged(fd int) error {
 		return fmt.Errorf("wait for the kernel's answer: %w", err)
 	}
 	if n < unix.SizeofNlMsghdr+4 || binary.NativeEndian.Uint16(buf[4:]) != unix.NLMSG_ERROR {
-		return errors.New("the kernel's answer is none")
+		return errors.New("the kernel's answer is malformed")
 	}
 	if code := -int32(binary.NativeEndian.Uint32(buf[unix.SizeofNlMsghdr:])); code != 0 {
 		return fmt.Errorf("the kernel refused a route: %w", unix.Errno(code))

@@ -17,7 +17,7 @@ import (
 func (t *Target) spread(s setting.Setting) (string, error) {
 	n, err := strconv.Atoi(s.Value)
 	if err != nil || n < 1 {
-		return "", fmt.Errorf("%q is no number of CPUs", s.Value)
+		return "", fmt.Errorf("%q is not a number of CPUs", s.Value)
 	}
 	if n > len(t.Spare) {
 		return "", unavailable(s, "this machine has %s apart from the generator's", show.Plural(len(t.Spare), "CPU"))

@@ -129,7 +129,7 @@ func (r *Session) all(ctx context.Context) error {
 		}
 		part, ok = r.task.Spec.Resolve(part, r.task.Done)
 		if !ok {
-			return hint.With(fmt.Errorf("part %s offers a share of the control's capacity, and no trial has shown that", part.Name), "the trials before it measured nothing; resume the study, or write loads in frames per second")
+			return hint.With(fmt.Errorf("part %s offers a share of the control's capacity, which no trial has measured yet", part.Name), "the trials before it measured nothing; resume the study, or write loads in frames per second")
 		}
 		if err := r.run(ctx, slot, part); err != nil {
 			return err

@@ -80,7 +80,7 @@ func (r *Session) inside(ctx context.Context) error {
 		}
 		of, can := r.of.(Looker)
 		if !can {
-			return fmt.Errorf("profile part %s: nothing can", in.Part.Name)
+			return fmt.Errorf("part %s: profiling is not available", in.Part.Name)
 		}
 		start := r.Machine.Now()
 		t, err := of.Look(ctx, r, in)

@@ -59,7 +59,7 @@ func CheckDerived(batches []*Batch, blobs map[string]*Blob) error {
 func (b *Batch) checkExclusions() error {
 	for _, x := range b.Exclusions {
 		if x.ID != x.id() {
-			return fmt.Errorf("exclusion %s is not named by what it says", x.ID.Short())
+			return fmt.Errorf("exclusion %s: its name does not match its content", x.ID.Short())
 		}
 	}
 	return nil

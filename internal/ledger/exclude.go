@@ -25,7 +25,7 @@ func Exclude(ctx context.Context, s Store, target, reason, by string, at time.Ti
 	x.ID = x.id()
 	n, err := s.Append(ctx, &Batch{Kind: "exclusion", Ref: string(x.ID), Time: at, Exclusions: []Exclusion{x}})
 	if err == nil && n == 0 {
-		return errors.New("it is excluded for that reason already")
+		return errors.New("it is already excluded for that reason")
 	}
 	return err
 }
@@ -53,7 +53,7 @@ func One(ctx context.Context, s Store, prefix string, tables ...string) (Row, er
 	case 1:
 		return found[0], nil
 	}
-	return Row{}, hint.With(hint.Usagef("%q means %d records", prefix, len(found)), "give more of the identifier")
+	return Row{}, hint.With(hint.Usagef("%q matches %d records", prefix, len(found)), "give more of the identifier")
 }
 
 // Evaluate returns the evidence that matches a filter, with exclusions

@@ -25,7 +25,7 @@ var hoursText = regexp.MustCompile(`^([0-9]{1,2}):([0-9]{2})-([0-9]{1,2}):([0-9]
 func ParseHours(s string) (*Hours, error) {
 	m := hoursText.FindStringSubmatch(s)
 	if m == nil {
-		return nil, hint.With(hint.Usagef("%q are no hours", s), "such as 01:00-05:00")
+		return nil, hint.With(hint.Usagef("%q: not hours", s), "such as 01:00-05:00")
 	}
 	var t [4]int
 	for i := range t {
@@ -33,10 +33,10 @@ func ParseHours(s string) (*Hours, error) {
 	}
 	h := &Hours{From: clock(t[0], t[1]), To: clock(t[2], t[3])}
 	if t[1] > 59 || t[3] > 59 || h.From >= 24*time.Hour || h.To > 24*time.Hour {
-		return nil, hint.With(hint.Usagef("%q are no hours of a day", s), "such as 01:00-05:00, or 22:00-24:00")
+		return nil, hint.With(hint.Usagef("%q: not hours of a day", s), "such as 01:00-05:00, or 22:00-24:00")
 	}
 	if h.From == h.To {
-		return nil, hint.Usagef("%q is no time at all", s)
+		return nil, hint.Usagef("%q: the time must be above zero", s)
 	}
 	return h, nil
 }
@@ -114,7 +114,7 @@ func (h *Hours) Fits(window time.Duration) error {
 	if h.length() >= need {
 		return nil
 	}
-	return hint.With(hint.Usagef("%s of hours have no room for a pair of windows, which takes %s", show.Long(h.length()), show.Long(need)),
+	return hint.With(hint.Usagef("%s of hours are too short for a pair of windows, which takes %s", show.Long(h.length()), show.Long(need)),
 		"give it longer hours, or shorter windows: %s", hint.Option("window", show.Brief(h.length()/3)))
 }
 

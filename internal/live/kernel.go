@@ -109,7 +109,7 @@ func (o *Options) sameWay() error {
 	if is == "" || was == "" || was == is {
 		return nil
 	}
-	err := fmt.Errorf("the study counted the kernel's CPU time by %s so far, which cannot be had now: by %s it would be another study", was, is)
+	err := fmt.Errorf("the study counted the kernel's CPU time by %s so far, which is not available now: counting by %s would make it another study", was, is)
 	if o.KernelLacks != "" {
 		err = fmt.Errorf("%w (%s)", err, o.KernelLacks)
 	}

@@ -38,7 +38,7 @@ func TestAStudyCountsTheKernelsTimeOneWay(t *testing.T) {
 		{"a new one", "cpu-per-packet", &kernel{name: instrument.ByTracepoints}, nil, ""},
 		{"the same", "cpu-per-packet", &kernel{name: instrument.ByTracepoints}, window(instrument.ByTracepoints), ""},
 		{"tracepoints that are gone", "cpu-per-packet", nil, window(instrument.ByTracepoints), "by tracepoints so far"},
-		{"a former linerate's way", "cpu-per-request:/log", &kernel{name: instrument.ByTracepoints}, window("cycles"), "by tracepoints it would be another study"},
+		{"a former linerate's way", "cpu-per-request:/log", &kernel{name: instrument.ByTracepoints}, window("cycles"), "counting by tracepoints would make it another study"},
 		{"ticks from before they were named", "cpu-per-packet", nil, window(""), ""},
 		{"and tracepoints now", "cpu-per-packet", &kernel{name: instrument.ByTracepoints}, window(""), "by ticks so far"},
 		{"interrupts by another way", "softirq-per-packet", nil, window(instrument.ByTracepoints), "by tracepoints so far"},

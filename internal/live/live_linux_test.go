@@ -310,7 +310,7 @@ func TestRefusesWithoutABoot(t *testing.T) {
 	o.Machine = apply.OnWith(h.runner(), apply.Script("boot_id() { :; }\n"))
 	_, err := Run(t.Context(), o)
 	for _, err := range []error{err, Check(t.Context(), o)} {
-		if err == nil || !strings.Contains(err.Error(), "does not tell which boot it is") || !strings.Contains(hint.Of(err), "container") || len(*windows) > 0 {
+		if err == nil || !strings.Contains(err.Error(), "has no boot identifier") || !strings.Contains(hint.Of(err), "container") || len(*windows) > 0 {
 			t.Errorf("%v after %d windows", err, len(*windows))
 		}
 	}

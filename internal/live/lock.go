@@ -23,7 +23,7 @@ var hostScript = record.BootScript + locking
 
 // ErrStopped ends a study that has lost its host: to linerate study stop, or to another
 // study while this one slept past its lock's expiry.
-var ErrStopped = errors.New("the study was stopped: the host is no longer its own")
+var ErrStopped = errors.New("the study was stopped: it no longer holds the host")
 
 // lock locks the host for this study for a limited time, and renews the lock before
 // it expires: only one live study may run on a host.
@@ -63,7 +63,7 @@ func (r *run) lost(now time.Time) error {
 
 // heldBy returns the error for a host that another study has locked.
 func heldBy(where, owner, left, about string) error {
-	err := fmt.Errorf("another live study has %s (%s, for %s s more unless it goes on)", where, owner, left)
+	err := fmt.Errorf("another live study uses %s (%s; its hold ends in %s s unless renewed)", where, owner, left)
 	if about = strings.TrimSpace(show.Clean(about)); about != "" {
 		err = fmt.Errorf("%w: %s", err, about)
 	}
@@ -114,7 +114,7 @@ func Stop(ctx context.Context, conn host.Runner, m apply.Machine) error {
 		return nil
 	}
 	if !strings.HasPrefix(string(out), "held ") {
-		return hint.With(fmt.Errorf("no live study has %s", conn.Where()), "linerate status shows what is pending on a host")
+		return hint.With(fmt.Errorf("no live study uses %s", conn.Where()), "linerate status shows what is pending on a host")
 	}
 	return nil
 }

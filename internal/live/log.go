@@ -62,7 +62,7 @@ func (l *tailing) piece(ctx context.Context) (lines []byte, whole bool, err erro
 	head, text, _ := bytes.Cut(out, []byte{'\n'})
 	f := strings.Fields(string(head))
 	if len(f) != 4 || f[0] != "piece" {
-		return nil, false, hint.With(fmt.Errorf("%s of %s is no file that can be read", l.path, l.Where()), "name the log as log:PATH; reading it may need root (become: sudo)")
+		return nil, false, hint.With(fmt.Errorf("%s of %s is not a readable file", l.path, l.Where()), "name the log as log:PATH; reading it may need root (become: sudo)")
 	}
 	at, err1 := strconv.ParseInt(f[2], 10, 64)
 	n, err2 := strconv.Atoi(f[3])
@@ -141,7 +141,7 @@ func fromLog(o *Options, rest string) (study.Watched, Source, error) {
 	if filter != "" {
 		class, ok := strings.CutPrefix(filter, "path=")
 		if !ok {
-			return study.Watched{}, nil, hint.With(hint.Usagef("%q selects no requests", filter), "such as ?path=/api/*")
+			return study.Watched{}, nil, hint.With(hint.Usagef("no request matches %q", filter), "such as ?path=/api/*")
 		}
 		l.o.Filter.Path = class
 	}
@@ -227,7 +227,7 @@ func (l *logged) Close() error { return nil }
 // perRequest is the kernel's CPU time per request in a log.
 func perRequest(o *Options, rest string) (study.Watched, Source, error) {
 	if _, part, said := strings.Cut(rest, "#"); said {
-		return study.Watched{}, nil, hint.Usagef("#%s is of a log's own metrics: cpu-per-request takes the log alone", part)
+		return study.Watched{}, nil, hint.Usagef("#%s selects one of a log's own metrics; cpu-per-request takes the log without it", part)
 	}
 	w, s, err := fromLog(o, rest)
 	if err != nil {

@@ -120,7 +120,7 @@ func TestParseFreeBSDSample(t *testing.T) {
 }
 
 func TestParseSampleRefusesWhatIsCutOff(t *testing.T) {
-	if _, err := parseSample(strings.Replace(linuxSample, "boot 0e1ab7d5-7d1c-4a8d-9d2e-3f1d7a6f0a11", "boot ", 1)); err == nil || !strings.Contains(err.Error(), "which boot it is") {
+	if _, err := parseSample(strings.Replace(linuxSample, "boot 0e1ab7d5-7d1c-4a8d-9d2e-3f1d7a6f0a11", "boot ", 1)); err == nil || !strings.Contains(err.Error(), "no boot identifier") {
 		t.Errorf("without a boot id: %v", err)
 	}
 	for _, text := range []string{"", "end\n", linuxSample[:len(linuxSample)-4], "boot x\nend\n", "nonsense\nend"} {
@@ -364,8 +364,8 @@ func TestParseMetric(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"lgo:/x": "did you mean log", "log:relative": "does not begin with /", "log:/x#p12": "part of a log", "cpu-per-request:/x#rate": "takes the log alone", "log:/x,y": "does not begin with /", "command:true#(": "missing closing", "command:/no/such": "no such file",
-		"probe:gopher://x": "no URL", "probe:icmp://-f": "no address", "probe:tcp://x": "HOST:PORT", "prometheus:http://x": "no query", "rtt:x": "more than",
+		"lgo:/x": "did you mean log", "log:relative": "does not begin with /", "log:/x#p12": "part of a log", "cpu-per-request:/x#rate": "takes the log without it", "log:/x,y": "does not begin with /", "command:true#(": "missing closing", "command:/no/such": "no such file",
+		"probe:gopher://x": "not a URL", "probe:icmp://-f": "not an address", "probe:tcp://x": "HOST:PORT", "prometheus:http://x": "no query", "rtt:x": "more than",
 	} {
 		o := &Options{Conn: &localhost.Runner{}, Better: stats.LowerIsBetter}
 		if _, err := o.ParseMetric(text); err == nil || !strings.Contains(err.Error()+hint.Of(err), want) {
@@ -508,7 +508,7 @@ func TestFailsAtTheFirstRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for metric, want := range map[string]string{
-		"command:" + path: path + ": exit status 3: no such database", "log:/no/such.log": "no file that can be read",
+		"command:" + path: path + ": exit status 3: no such database", "log:/no/such.log": "not a readable file",
 		"probe:tcp://127.0.0.1:1": "refused", "prometheus:http://127.0.0.1:1#up": "refused",
 	} {
 		o := Options{Conn: &localhost.Runner{}, Metrics: []string{metric}, Better: stats.LowerIsBetter, DryRun: true, Pilot: time.Hour,

@@ -162,7 +162,7 @@ func (r *readings) Close() error     { return nil }
 func webURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, hint.With(hint.Usagef("%q is no URL", text), "such as http://www1.example.net/health")
+		return nil, hint.With(hint.Usagef("%q is not a URL", text), "such as http://www1.example.net/health")
 	}
 	return u, nil
 }

@@ -57,7 +57,7 @@ const (
 
 // errNoPeer is the error for a log that does not contain clients' ports.
 func errNoPeer(path string) error {
-	return hint.With(fmt.Errorf("the lines of %s do not name the client's port, so no connection is known by them", path),
+	return hint.With(fmt.Errorf("the lines of %s do not have the client's port, so they cannot be matched with connections", path),
 		`in nginx: log_format peer '%s - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" $request_time'; access_log %s peer;`, accesslog.PeerFormat, path)
 }
 
@@ -91,7 +91,7 @@ func lastIn(path string) ([]byte, error) {
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, hint.With(fmt.Errorf("%s is no file that can be read", path), "name the log as log:PATH"))
+		return nil, errors.Join(err, hint.With(fmt.Errorf("%s is not a readable file", path), "name the log as log:PATH"))
 	}
 	size := min(info.Size(), logSample)
 	buf := make([]byte, size)

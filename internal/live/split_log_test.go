@@ -67,10 +67,10 @@ func TestRequestLogRefused(t *testing.T) {
 	}
 	const combined = `198.18.0.1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 5 "-" "-" 0.003` + "\n"
 	for name, c := range map[string]struct{ path, want, hint string }{
-		"no port": {file("combined", combined), "do not name the client's port", "$remote_addr:$remote_port"},
+		"no port": {file("combined", combined), "do not have the client's port", "$remote_addr:$remote_port"},
 		"no time": {file("untimed", strings.ReplaceAll(strings.ReplaceAll(combined, " 0.003", ""), "198.18.0.1", "198.18.0.1:9")), "no request time", "$request_time"},
 		"missing": {filepath.Join(dir, "missing"), "no such file", ""},
-		"no file": {dir, "is no file that can be read", ""},
+		"no file": {dir, "is not a readable file", ""},
 		"empty":   {file("empty", ""), "", ""},
 		"begun":   {file("begun", "198.18"), "", ""},
 	} {

@@ -109,7 +109,7 @@ func (s *switcher) fits(t Treatment, now apply.Snapshot, management string) erro
 	}
 	for _, a := range t.Values {
 		if !knob.AtRuntime(a.Mechanism) {
-			return hint.With(fmt.Errorf("%s %s takes a boot", a.Mechanism, a.Name), "a study by boots of a machine that is out of service can do it: testbed kind ssh, reset reboot")
+			return hint.With(fmt.Errorf("%s %s takes effect at the next boot only", a.Mechanism, a.Name), "a study by boots of a machine that is out of service can do it: testbed kind ssh, reset reboot")
 		}
 		if why := knob.Cuts(a.Key, a.Value, management); why != "" {
 			return hint.With(fmt.Errorf("%s = %s %s, and may cut this host off", a.Name, a.Value, why), "study it on a testbed that is out of service")

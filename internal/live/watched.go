@@ -321,7 +321,7 @@ func scalarOf(r io.Reader) (float64, error) {
 		}
 	}
 	if err := json.NewDecoder(r).Decode(&answer); err != nil {
-		return 0, fmt.Errorf("the answer is no document of Prometheus: %w", err)
+		return 0, fmt.Errorf("the answer is not a Prometheus document: %w", err)
 	}
 	if answer.Status != "success" {
 		return 0, fmt.Errorf("the query failed: %s", answer.Error)
@@ -363,14 +363,14 @@ func fromProbe(_ *Options, rest string) (study.Watched, Source, error) {
 	b := &background{every: probeEvery}
 	if address, ok := strings.CutPrefix(rest, "tcp://"); ok {
 		if _, port, err := net.SplitHostPort(address); err != nil || port == "" {
-			return w, nil, hint.With(hint.Usagef("%q is no HOST:PORT", address), "such as probe:tcp://www1:443")
+			return w, nil, hint.With(hint.Usagef("%q is not HOST:PORT", address), "such as probe:tcp://www1:443")
 		}
 		b.once = func(ctx context.Context) (float64, error) { return connectTime(ctx, address) }
 		return w, b, nil
 	}
 	if address, ok := strings.CutPrefix(rest, "icmp://"); ok {
 		if address == "" || strings.ContainsAny(address, "/ ") || strings.HasPrefix(address, "-") {
-			return w, nil, hint.With(hint.Usagef("%q is no address", address), "such as probe:icmp://www1")
+			return w, nil, hint.With(hint.Usagef("%q is not an address", address), "such as probe:icmp://www1")
 		}
 		b.once = func(ctx context.Context) (float64, error) { return echoTime(ctx, address) }
 		w.How += ", by ping(8)"

@@ -49,7 +49,7 @@ func (f FlowSpace) Validate() error {
 		return hint.With(hint.Usagef("the flows need a source and a destination address"), "for instance %s %s (RFC 2544's range)", hint.Option("src", "198.18.0.1"), hint.Option("dst", "198.19.0.1"))
 	}
 	if f.Src.Is4() != f.Dst.Is4() || f.Src.Is4In6() || f.Dst.Is4In6() {
-		return hint.Usagef("source %s and destination %s are not of one IP version", f.Src, f.Dst)
+		return hint.Usagef("source %s and destination %s differ in IP version", f.Src, f.Dst)
 	}
 	if f.Src.IsMulticast() || f.Src.IsUnspecified() || f.Dst.IsUnspecified() {
 		return hint.Usagef("frames from %s to %s would be dropped by any host", f.Src, f.Dst)
@@ -87,7 +87,7 @@ func (f FlowSpace) elephant(workers int) error {
 	case f.Elephant == 0:
 		return nil
 	case f.Count < 2*workers:
-		return hint.With(hint.Usagef("an elephant among %d flows of %d CPUs", f.Count, workers), "its CPU has no other flow: at least two flows for each CPU")
+		return hint.With(hint.Usagef("an elephant needs a flow for each CPU: %d flows, %d CPUs", f.Count, workers), "its CPU has no other flow: at least two flows for each CPU")
 	case f.Elephant*float64(workers) > 1:
 		return hint.With(hint.Usagef("an elephant of %g of all frames from one of %d CPUs", f.Elephant, workers), "a flow is sent from one CPU, and CPUs send alike: fewer CPUs, or a share of %.3g at most", 1/float64(workers))
 	}

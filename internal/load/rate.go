@@ -37,7 +37,7 @@ func ParseRate(s string) (Rate, error) {
 	}
 	v, err := strconv.ParseFloat(number, 64)
 	if err != nil || math.IsNaN(v) || v*scale < 1 || v*scale > 1e12 {
-		return Rate{}, hint.With(hint.Usagef("%q is no rate", s), "write max, frames per second (1.5Mpps, 100k) or bits per second (3Gbps)")
+		return Rate{}, hint.With(hint.Usagef("%q is not a rate", s), "write max, frames per second (1.5Mpps, 100k) or bits per second (3Gbps)")
 	}
 	n := uint64(math.Round(v * scale))
 	if bits {

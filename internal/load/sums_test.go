@@ -212,14 +212,14 @@ func TestFlowSpacesRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(*FlowSpace){
-		"from 1 to":          func(f *FlowSpace) { f.Count = MaxFlows + 1 },
-		"need a source":      func(f *FlowSpace) { f.Src = netip.Addr{} },
-		"one IP version":     func(f *FlowSpace) { f.Dst = netip.MustParseAddr("::ffff:198.19.0.1") },
-		"would be dropped":   func(f *FlowSpace) { f.Src = netip.MustParseAddr("224.0.0.1") },
-		"address ranges of":  func(f *FlowSpace) { f.SrcSpan = MaxFlows + 1 },
-		"beyond 65535":       func(f *FlowSpace) { f.SrcPort, f.SrcPorts = 65000, 600 },
-		"go beyond the last": func(f *FlowSpace) { f.Dst, f.DstSpan = netip.MustParseAddr("255.255.255.254"), 3 },
-		"ranges hold 6":      func(f *FlowSpace) { f.Count, f.SrcPorts, f.DstPorts, f.SrcSpan = 7, 3, 1, 2 },
+		"from 1 to":            func(f *FlowSpace) { f.Count = MaxFlows + 1 },
+		"need a source":        func(f *FlowSpace) { f.Src = netip.Addr{} },
+		"differ in IP version": func(f *FlowSpace) { f.Dst = netip.MustParseAddr("::ffff:198.19.0.1") },
+		"would be dropped":     func(f *FlowSpace) { f.Src = netip.MustParseAddr("224.0.0.1") },
+		"address ranges of":    func(f *FlowSpace) { f.SrcSpan = MaxFlows + 1 },
+		"beyond 65535":         func(f *FlowSpace) { f.SrcPort, f.SrcPorts = 65000, 600 },
+		"go beyond the last":   func(f *FlowSpace) { f.Dst, f.DstSpan = netip.MustParseAddr("255.255.255.254"), 3 },
+		"ranges hold 6":        func(f *FlowSpace) { f.Count, f.SrcPorts, f.DstPorts, f.SrcSpan = 7, 3, 1, 2 },
 	} {
 		f := good
 		change(&f)

@@ -37,7 +37,7 @@ func directive(os, path string, s Step) (string, error) {
 	case FreeBSDRC:
 		return rcLine(s)
 	}
-	return "", fmt.Errorf("nothing is known of %s", path)
+	return "", fmt.Errorf("nothing is known about %s", path)
 }
 
 func orNone(path string) string {
@@ -108,7 +108,7 @@ func rcLine(s Step) (string, error) {
 		return addToIfconfig(s.Device, flag), plainWord(s.Name)
 	}
 	if !shellName(s.Name) {
-		return "", fmt.Errorf("%q is no name of a variable", s.Name)
+		return "", fmt.Errorf("%q is not the name of a variable", s.Name)
 	}
 	return s.Name + "=" + quoted(shellEscape(s.Value)), nil
 }
@@ -133,7 +133,7 @@ func quoted(s string) string { return `"` + s + `"` }
 
 func noQuotes(s string) error {
 	if strings.ContainsAny(s, "\"\\$") {
-		return fmt.Errorf("the loader cannot take %q: quotes, backslashes and $ are its own", s)
+		return fmt.Errorf("the loader cannot take %q: quotes, backslashes and $ have a meaning there", s)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func ParseNeeds(given map[string]string) (n Needs, err error) {
 			return n, hint.Usage(fmt.Errorf("%s: %w", f.name, err))
 		}
 		if v <= 0 {
-			return n, hint.Usagef("%s %s: want more than nothing", f.name, text)
+			return n, hint.Usagef("%s %s: must be above zero", f.name, text)
 		}
 		if v > f.most {
 			return n, hint.Usagef("%s %s: want %s at most", f.name, text, f.limit)

@@ -26,10 +26,10 @@ func (s Step) checkNetwork(os string) error {
 		return nil
 	}
 	if os != "linux" {
-		return hint.With(fmt.Errorf("on %s linerate cannot put it back exactly", os), "set it by hand, from the console")
+		return hint.With(fmt.Errorf("on %s linerate cannot restore it exactly", os), "set it by hand, from the console")
 	}
 	if s.Where.File != "" {
-		return errors.New("it is of the running host only, no file of linerate's can make it last")
+		return errors.New("it exists on the running host only; no file that linerate writes can make it permanent")
 	}
 	switch {
 	case state && s.Value != "up" && s.Value != "down":
@@ -45,7 +45,7 @@ func (s Step) checkNetwork(os string) error {
 func (s Step) checkPolicy() error {
 	words := strings.Split(s.Name, "/")
 	if len(words) != 3 || !slices.Contains(families, words[0]) || !identifier.MatchString(words[1]) || !identifier.MatchString(words[2]) {
-		return hint.With(fmt.Errorf("%q names no chain", clip(s.Name)), "want FAMILY/TABLE/CHAIN, such as inet/filter/input")
+		return hint.With(fmt.Errorf("%q is not a chain", clip(s.Name)), "want FAMILY/TABLE/CHAIN, such as inet/filter/input")
 	}
 	if s.Value != "accept" && s.Value != "drop" {
 		return fmt.Errorf("a chain's policy is accept or drop, never %q", clip(s.Value))
@@ -57,12 +57,12 @@ func (s Step) checkPolicy() error {
 func (s Step) checkRoute() error {
 	p, err := netip.ParsePrefix(s.Name)
 	if err != nil || p.Masked() != p || p.String() != s.Name {
-		return hint.With(fmt.Errorf("%q is no prefix", clip(s.Name)), "such as 198.18.0.0/15; the default route is 0.0.0.0/0 or ::/0")
+		return hint.With(fmt.Errorf("%q is not a prefix", clip(s.Name)), "such as 198.18.0.0/15; the default route is 0.0.0.0/0 or ::/0")
 	}
 	if s.Value == "absent" {
 		return nil
 	}
-	noRoute := hint.With(fmt.Errorf("%q is no route", clip(s.Value)), `want "absent", or ip-route(8)'s words, such as "via 198.18.0.1 dev eth0"`)
+	noRoute := hint.With(fmt.Errorf("%q is not a route", clip(s.Value)), `want "absent", or ip-route(8)'s words, such as "via 198.18.0.1 dev eth0"`)
 	words := strings.Fields(s.Value)
 	if len(words) == 0 {
 		return noRoute

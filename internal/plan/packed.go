@@ -22,7 +22,7 @@ func (l *Library) Pack() ([]byte, error) {
 func Unpack(b []byte) (*Library, error) {
 	c, ok := pack.Open[content](b)
 	if !ok {
-		return nil, errors.New("the packed advice has another shape than this program's")
+		return nil, errors.New("the packed advice has a format that this program does not read")
 	}
 	return &Library{content: c}, nil
 }

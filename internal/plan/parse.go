@@ -69,10 +69,10 @@ func decode(doc []byte) (Plan, error) {
 		return Plan{}, hint.With(fmt.Errorf("not a plan: %w", err), "a plan is the file that linerate plan writes with %s", hint.Option("out", "FILE"))
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return Plan{}, errors.New("not a plan: something follows the document")
+		return Plan{}, errors.New("not a plan: there is data after the document")
 	}
 	if p.Version != Version {
-		return Plan{}, hint.With(fmt.Errorf("plan of version %d: this linerate knows %d", p.Version, Version), "make the plan anew")
+		return Plan{}, hint.With(fmt.Errorf("plan of version %d: this linerate reads version %d", p.Version, Version), "make the plan anew")
 	}
 	return p, p.Check()
 }
@@ -109,14 +109,14 @@ func (s Step) check(os string) error {
 	}
 	for what, text := range map[string]string{"name": s.Name, "device": s.Device} {
 		if !word(text) || (what == "name" && text == "") {
-			return fmt.Errorf("its %s %q is none", what, clip(text))
+			return fmt.Errorf("its %s %q is not one", what, clip(text))
 		}
 	}
 	if !isOneLine(s.Value) || (s.Current.Value != nil && !isOneLine(*s.Current.Value)) {
 		return errors.New("its value is not one line of text")
 	}
 	if s.Where.File == "" && !s.Where.Runtime {
-		return errors.New("it goes nowhere: neither to a file nor to the running host")
+		return errors.New("it has no place, neither in a file nor on the running host")
 	}
 	if s.Where.File != "" && !slices.Contains(Places(os), s.Where.File) {
 		return hint.With(fmt.Errorf("it would write %q", clip(s.Where.File)),

@@ -192,7 +192,7 @@ func deviceNames(v any) ([]string, error) {
 		}
 		return out, nil
 	}
-	return nil, errors.New("each is no list")
+	return nil, errors.New("each is not a list")
 }
 
 // text formats a value for a file.

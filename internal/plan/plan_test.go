@@ -86,7 +86,7 @@ func TestParseRefuses(t *testing.T) {
 	for _, c := range []struct{ name, doc, want string }{
 		{"tampered value", strings.Replace(good, "67108864", "67108865", 1), "changed after it was made"},
 		{"unknown field", strings.Replace(good, `"role"`, `"roles"`, 1), "unknown field"},
-		{"trailing document", good + good, "something follows"},
+		{"trailing document", good + good, "there is data after"},
 		{"no plan", "hello", "not a plan"},
 		{"never sealed", regexp.MustCompile(`"digest": "[^"]*"`).ReplaceAllString(good, `"digest": ""`), "has no digest"},
 		{"other version", strings.Replace(good, `"version": 1`, `"version": 9`, 1), "version 9"},

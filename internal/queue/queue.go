@@ -26,7 +26,7 @@ var (
 	// ErrLost means that the lease has ended; work done under it does not count.
 	ErrLost = errors.New("the testbed's lease was lost")
 	// ErrHeld means that another worker has the testbed.
-	ErrHeld = errors.New("the testbed is in another worker's hands")
+	ErrHeld = errors.New("another worker uses the testbed")
 	// ErrQuarantined means that the testbed failed, and was not freed yet.
 	ErrQuarantined = errors.New("the testbed is in quarantine")
 	// ErrNotFound means that there is no study or testbed of that name.

@@ -46,7 +46,7 @@ func TestWhatATestbedDoes(t *testing.T) {
 		}
 	}
 	held := &queue.NotAvailable{Err: queue.ErrHeld, Holder: "host:1"}
-	if held.Error() != "the testbed is in another worker's hands: host:1" || !errors.Is(held, queue.ErrHeld) {
+	if held.Error() != "another worker uses the testbed: host:1" || !errors.Is(held, queue.ErrHeld) {
 		t.Errorf("%v", held)
 	}
 	if q := (&queue.NotAvailable{Err: queue.ErrQuarantined, Holder: "x", Why: "no link"}); q.Error() != "the testbed is in quarantine: no link" || errors.Is(q, queue.ErrHeld) {

@@ -28,7 +28,7 @@ func ParseMeasure(text string, h apply.CheckedHost, run Script) (func(context.Co
 	if rest, ok := strings.CutPrefix(filled, "node:"); ok {
 		place, series, ok := strings.Cut(rest, "#")
 		if !ok || series == "" || !strings.HasPrefix(place, "/") && !strings.HasPrefix(place, "http") {
-			return nil, hint.With(hint.Usagef("metric %.200s: no place and series of an exporter", text), "such as node:http://localhost:9100/metrics#node_load1, or a file of the host")
+			return nil, hint.With(hint.Usagef("metric %.200s: want an exporter's address and a series", text), "such as node:http://localhost:9100/metrics#node_load1, or a file of the host")
 		}
 		return func(ctx context.Context) (Reading, error) { return readNode(ctx, run, place, series) }, nil
 	}

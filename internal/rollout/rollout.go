@@ -318,7 +318,7 @@ func (t *Task) change(ctx context.Context, h *Host) error {
 func (t *Task) planOf(h *Host) (plan.Plan, error) {
 	p, err := h.Plan()
 	if err == nil && p.Digest != h.Digest {
-		err = hint.With(errors.New("the plan's file is another than when the wave began"), "begin a wave with the plans as they are now")
+		err = hint.With(errors.New("the plan's file has changed since the wave began"), "begin a wave with the plans as they are now")
 	}
 	return p, err
 }

@@ -174,7 +174,7 @@ func attach(image int) (*os.File, error) {
 			return nil, fmt.Errorf("set up %s: %w", dev.Name(), err)
 		}
 	}
-	return nil, errors.New("no free loop device was to be had: others took them")
+	return nil, errors.New("no free loop device: others took them")
 }
 
 // mountFlags maps options to flags of mount(2).

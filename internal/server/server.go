@@ -85,5 +85,5 @@ func ended(name string, err error, said string) error {
 	if said != "" {
 		how += ": " + said
 	}
-	return fmt.Errorf("%s ended by itself: %s", name, how)
+	return fmt.Errorf("%s exited: %s", name, how)
 }

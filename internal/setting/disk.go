@@ -51,17 +51,17 @@ func (d Disk) Check() error {
 	}
 	for _, o := range d.List() {
 		if !optionRE.MatchString(o) {
-			return fmt.Errorf("%q is no option of a mount", o)
+			return fmt.Errorf("%q is not a mount option", o)
 		}
 		if name, _, _ := strings.Cut(o, "="); d.Type == "tmpfs" && slices.Contains(sizing, name) {
-			return hint.With(fmt.Errorf("the option %q would size the file system a second time", o), "write size: 64MiB next to type and options")
+			return hint.With(fmt.Errorf("the option %q would set the file system's size a second time", o), "write size: 64MiB next to type and options")
 		}
 	}
 	if len(d.Options) > 200 {
 		return fmt.Errorf("%d bytes of options", len(d.Options))
 	}
 	if !featureRE.MatchString(d.Features) || len(d.Features) > 100 || d.Features != "" && !d.ext() {
-		return hint.With(fmt.Errorf("%q are no features of %s", d.Features, d.Type), "features are mke2fs's, for instance ^has_journal")
+		return hint.With(fmt.Errorf("%s has no features %q", d.Features, d.Type), "features are mke2fs's, for instance ^has_journal")
 	}
 	if low := max(MinDisk, leastDisk[d.Type]); d.Size < low || d.Size > MaxDisk {
 		return fmt.Errorf("a file system of type %s of %d bytes: from %d to %d", d.Type, d.Size, low, MaxDisk)

@@ -85,7 +85,7 @@ func CheckNGINX(name, value string) error {
 		return hint.Unknown("nginx directive", name, NGINXDirectives())
 	}
 	if !directiveRE.MatchString(value) || len(value) > 200 {
-		return fmt.Errorf("%q is no value of nginx's %s: words and numbers", value, name)
+		return fmt.Errorf("%q is not a value for nginx's %s: want words and numbers", value, name)
 	}
 	return nil
 }

@@ -70,10 +70,10 @@ func CheckPostfix(name, value string) error {
 		return hint.Unknown("parameter of Postfix", name, parameters)
 	}
 	if !parameterRE.MatchString(value) {
-		return fmt.Errorf("%q is no value of Postfix's %s: words and numbers", value, name)
+		return fmt.Errorf("%q is not a value for Postfix's %s: want words and numbers", value, name)
 	}
 	if name == "virtual_transport" && !slices.Contains(transports, value) {
-		return fmt.Errorf("virtual_transport %q would take mail elsewhere: one of %s", value, strings.Join(transports, ", "))
+		return fmt.Errorf("virtual_transport %q would send mail elsewhere: want one of %s", value, strings.Join(transports, ", "))
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func cgroupRoot() (string, error) {
 			return f[1], nil
 		}
 	}
-	return "", hint.With(errors.New("this machine has no cgroup v2, which has the hooks for connections and sysctls"), "mount -t cgroup2 none /sys/fs/cgroup/unified, or boot with systemd.unified_cgroup_hierarchy=1")
+	return "", hint.With(errors.New("this machine has no cgroup v2, which the hooks for connections and sysctls need"), "mount -t cgroup2 none /sys/fs/cgroup/unified, or boot with systemd.unified_cgroup_hierarchy=1")
 }
 
 // Try sets an option on an unconnected socket, and returns an error if this kernel does not support
@@ -94,7 +94,7 @@ func Try(o Option) error {
 func Attach(cgroup string, key Key, options []Option) (_ *Splitter, err error) {
 	s := &Splitter{plan: connectionsPlan{Key: key}}
 	if len(options) > len(s.plan.Option) {
-		return nil, fmt.Errorf("%d options for a connection, of which the program sets %d", len(options), len(s.plan.Option))
+		return nil, fmt.Errorf("%d options for a connection: the program sets at most %d", len(options), len(s.plan.Option))
 	}
 	for i, o := range options {
 		if err := s.plan.set(i, o); err != nil {

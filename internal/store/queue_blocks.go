@@ -13,8 +13,8 @@ import (
 
 // Errors for a worker with a ticket.
 var (
-	errStale  = errors.New("the block is somebody else's, or its study has ended")
-	errBraked = errors.New("the brake is on")
+	errStale  = errors.New("the block belongs to another worker, or its study has ended")
+	errBraked = errors.New("the fleet is paused")
 )
 
 // begin assigns a ticket's block to a testbed.

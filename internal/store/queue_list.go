@@ -67,7 +67,7 @@ func (b *Book) Study(ctx context.Context, id string) (queue.Study, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return queue.Study{}, hint.Usagef("%q means %d studies of the queue", id, len(found))
+		return queue.Study{}, hint.Usagef("%q matches %d studies of the queue", id, len(found))
 	}
 	err = hint.Unknown("study in the queue", id, names)
 	if hint.Of(err) == "" {

@@ -208,7 +208,7 @@ func TestStudyByItsID(t *testing.T) {
 	if s, err := w.Study(t.Context(), "x"); err != nil || s.ID != "x77" {
 		t.Errorf("the beginning of one ID: %v, %v", s.ID, err)
 	}
-	if _, err := w.Study(t.Context(), "s"); err == nil || !strings.Contains(err.Error(), "means 3 studies") {
+	if _, err := w.Study(t.Context(), "s"); err == nil || !strings.Contains(err.Error(), "matches 3 studies") {
 		t.Errorf("an ambiguous beginning: %v", err)
 	}
 	if _, err := w.Record(t.Context(), "s3"); !errors.Is(err, queue.ErrNotFound) || !strings.Contains(err.Error(), "s3") {

@@ -149,7 +149,7 @@ func checkConnections(s *Spec, t *Terms, path string) *yamlfile.Problem {
 	}
 	for _, w := range t.Watch {
 		if _, ok := connectionMetric(w); !ok {
-			return yamlfile.Wrong(path+".watch", "metric %s: not known of connections", w).Advise("known: %s", strings.Join(connectionSources(), ", "))
+			return yamlfile.Wrong(path+".watch", "metric %s is not measured by connection", w).Advise("known: %s", strings.Join(connectionSources(), ", "))
 		}
 		if log := LogOf(w); log != "" && (!strings.HasPrefix(log, "/") || strings.ContainsAny(log, ",?") || log != cmp.Or(t.ServerLog(), log)) {
 			return yamlfile.Wrong(path+".watch", "metric %s: connections are joined with one log, all of its lines", w).Advise("give its whole path: log:/var/log/nginx/access.log")
@@ -218,7 +218,7 @@ func (q Question) PerConnection(d *Design) (Spec, error) {
 	for i, w := range t.Watch {
 		m, ok := connectionMetric(w)
 		if !ok {
-			return s, hint.With(hint.Usagef("metric %s: not known of connections", w), "known: %s", strings.Join(connectionSources(), ", "))
+			return s, hint.With(hint.Usagef("metric %s is not measured by connection", w), "known: %s", strings.Join(connectionSources(), ", "))
 		}
 		g := Goal{Metric: m.Name, Part: livePart, Primary: i == 0}
 		if m.Share {

@@ -47,7 +47,7 @@ func TestConcurrentTerms(t *testing.T) {
 		{"{kind: live}", "{kind: live, host: ssh://www1}", "on the machine that linerate runs on", "leave host out"},
 		{"window: 10", "window: 10, pilot: 5", "have window, watch, service and harm_percent alone", ""},
 		{"watch: [duration, retransmits]", "watch: []", "nothing is watched", "duration"},
-		{"watch: [duration, retransmits]", "watch: [cpu-per-packet]", "not known of connections", "delivery-rate"},
+		{"watch: [duration, retransmits]", "watch: [cpu-per-packet]", "not measured by connection", "delivery-rate"},
 		{"socket: SO_MAX_PACING_RATE", "socket: SO_LINGER", "cannot be set for single connections", "pacing-rate"},
 		{"socket: SO_MAX_PACING_RATE", "sysctl: net.core.somaxconn", "cannot be set for single connections", "whole host"},
 		{`value: "12500000"`, `value: "1"`, "not a number of bytes/s within 1000", ""},

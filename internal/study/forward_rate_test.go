@@ -117,7 +117,7 @@ func TestSharesRefused(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{"  - {name: at-max, mode: overload, blocks: 2}\n", "  - {name: at-max, mode: overload, rate: 1Mpps, blocks: 2}\n", "no part measures before"},
 		{"mode: overload, rate: $load%", "mode: cost, rate: $load%", "mode cost has no offered load"},
-		{"rate: $load%", "rate: 2000%", `"2000%" is no rate`},
+		{"rate: $load%", "rate: 2000%", `"2000%" is not a rate`},
 	} {
 		if _, err := Parse("s.yaml", []byte(strings.Replace(loadsYAML, c.old, c.new, 1))); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.new, err, c.want)

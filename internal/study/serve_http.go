@@ -104,7 +104,7 @@ func (l *Link) Parse() (out testbed.Link, err error) {
 	if l.Loss != "" {
 		v, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(l.Loss, "%")), 64)
 		if err != nil || !strings.HasSuffix(l.Loss, "%") || !(v >= 0 && v < 100) {
-			return out, hint.With(fmt.Errorf("a loss of %q is no share of packets", l.Loss), "write it in per cent: loss: 0.5%%")
+			return out, hint.With(fmt.Errorf("a loss of %q is not a share of packets", l.Loss), "write it in per cent: loss: 0.5%%")
 		}
 		out.Loss = v / 100
 	}

@@ -77,7 +77,7 @@ func TestMailAndFilesRefuse(t *testing.T) {
 		{mailSpec, "in_flow_delay", "in_flow_dely", "unknown parameter of Postfix"},
 		{mailSpec, "in_flow_delay", "relayhost", "unknown parameter of Postfix"},
 		{mailSpec, "type: ext4", "type: ext9", "unknown file system"},
-		{mailSpec, "data=journal", "data=journal;rm", "no option of a mount"},
+		{mailSpec, "data=journal", "data=journal;rm", "not a mount option"},
 		{mailSpec, "smtp: {messages", "http: {}\n  smtp: {messages", "one of http, smtp and files"},
 		{mailSpec, "smtp: {rate: 50, per_session: 0}", "files: {rate: 50}", "the part's workload is not the study's"},
 		{filesSpec, "count: 100", "count: 9999999", "count: 9999999"},

@@ -73,7 +73,7 @@ func TestReadSetRefuses(t *testing.T) {
 		make       func(dir string)
 		want, hint string
 	}{
-		"nothing": {func(string) {}, "it holds no file", ""},
+		"nothing": {func(string) {}, "it contains no file", ""},
 		"a link": {func(dir string) {
 			putAt(t, dir, "a", "x", 0o644)
 			must(t, os.Symlink("/etc/passwd", filepath.Join(dir, "b")))

@@ -66,7 +66,7 @@ func ReadSet(dir string) ([]SetFile, error) {
 		return err
 	})
 	if err == nil && len(set) == 0 {
-		err = errors.New("it holds no file")
+		err = errors.New("it contains no file")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("configuration set %s: %w", dir, err)

@@ -91,7 +91,7 @@ func Create(path string, s study.Spec) (*Dir, error) {
 // Replan replaces the study of a directory that has no trials yet.
 func (d *Dir) Replan(s study.Spec) error {
 	if len(d.Trials) > 0 {
-		return fmt.Errorf("%s: a study that has trials is not planned anew", d.Path)
+		return fmt.Errorf("%s: a study that has trials cannot be planned again", d.Path)
 	}
 	data, err := study.Format(s)
 	if err != nil {
@@ -215,7 +215,7 @@ func (d *Dir) Append(t study.Trial) error {
 		return fmt.Errorf("write a trial: %w", err)
 	}
 	if len(line) > record.MaxLine {
-		return fmt.Errorf("write a trial: %d bytes are more than a line may have (%d)", len(line), record.MaxLine)
+		return fmt.Errorf("write a trial: %d bytes exceed the limit of a line (%d)", len(line), record.MaxLine)
 	}
 	if _, err := d.trials.Write(append(line, '\n')); err != nil {
 		return fmt.Errorf("write a trial: %w", err)
@@ -265,7 +265,7 @@ func Write(path string, files []record.File) error {
 	giveDirToInvoker(path)
 	for _, f := range files {
 		if filepath.Base(f.Name) != f.Name || f.Name == "." || f.Name == ".." {
-			return fmt.Errorf("a record has a file %q: not the name of one", f.Name)
+			return fmt.Errorf("a record names a file %q, which cannot be a file's name", f.Name)
 		}
 		if err := writeFile(path, f.Name, f.Data); err != nil {
 			return err
@@ -325,7 +325,7 @@ func (d *Dir) AppendTelemetry(t study.Telemetry) error {
 // Keep writes a file of raw material next to the trials, atomically.
 func (d *Dir) Keep(name string, data []byte) error {
 	if filepath.Base(name) != name {
-		return fmt.Errorf("keep %q: not the name of a file", name)
+		return fmt.Errorf("keep %q: not a file's name", name)
 	}
 	return writeFile(d.Path, name, data)
 }

@@ -85,7 +85,7 @@ func PathOf(settings []setting.Setting) (p HopPath, rest []setting.Setting, err 
 		}
 		n, err := strconv.Atoi(s.Value)
 		if err != nil || n < 1 || n > 16 {
-			return HopPath{}, nil, fmt.Errorf("%q is no number of hops", s.Value)
+			return HopPath{}, nil, fmt.Errorf("%q is not a number of hops", s.Value)
 		}
 		p = HopPath{n, s.Name, s}
 	}

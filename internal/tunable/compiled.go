@@ -37,7 +37,7 @@ func Unpack(b []byte) (c *Catalogue, beside [][]byte, err error) {
 	}
 	p, ok := pack.Open[compiled](body)
 	if !ok {
-		return nil, nil, errors.New("the packed catalogue has another shape than this program's")
+		return nil, nil, errors.New("the packed catalogue has a format that this program does not read")
 	}
 	c = &Catalogue{Records: p.Records, Claims: p.Claims, Concepts: p.Concepts, Conditions: p.Conditions}
 	c.index()

@@ -31,7 +31,7 @@ func Still[T comparable](ctx context.Context, count func() (T, error)) error {
 func Quiet[T any](ctx context.Context, every, patience time.Duration, count func() (T, error), same func(a, b T) bool) error {
 	_, stands, err := Settled(ctx, every, patience, count, same)
 	if err == nil && !stands {
-		err = fmt.Errorf("the DUT still moves packets %v after the load ended", patience)
+		err = fmt.Errorf("the DUT still forwards packets %v after the load ended", patience)
 	}
 	return err
 }

@@ -70,7 +70,7 @@ func TestMistakes(t *testing.T) {
 		{"# nothing\n", "f: the file is empty", "begin with a line, names: …"},
 		{"names: !!x [a]\n", "anchors, aliases and tags have no place in a thing", "write it out"},
 		{"version: 3\nno: 1\n", "f: the thing is of version 3", "read it with that one"},
-		{"version: 0\nno: 1\n", "f: version 0 of a thing never was", ""},
+		{"version: 0\nno: 1\n", "f: version 0 of a thing does not exist", ""},
 	} {
 		var v thing
 		p, err := Read("f", []byte(c.text), things, &v)

@@ -110,7 +110,7 @@ func checkVersion(file string, kind Kind, body ast.Node) error {
 		return hint.With(hint.Usagef("%s: the %s is of version %d; this linerate reads up to version %d", file, noun, version, kind.Version),
 			"it was written for a newer linerate: read it with that one")
 	case version < 1:
-		return hint.Usagef("%s: version %d of %s never was", file, version, kind.Noun)
+		return hint.Usagef("%s: version %d of %s does not exist", file, version, kind.Noun)
 	}
 	return nil
 }

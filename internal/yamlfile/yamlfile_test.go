@@ -18,7 +18,7 @@ func TestErrorsNameTheirLine(t *testing.T) {
 	kind := Kind{Noun: "a thing", Content: "names", Version: 2}
 	for text, want := range map[string]string{
 		"version: 3\n":           "of version 3; this linerate reads up to version 2",
-		"version: 0\n":           "version 0 of a thing never was",
+		"version: 0\n":           "version 0 of a thing does not exist",
 		"nmes: [a]\n":            `f:1: unknown key "nmes"`,
 		"version: 2\nnames: a\n": "f:2: names needs a list",
 		"inner: 3\n":             "f:1: inner needs a mapping of keys",

@@ -190,7 +190,7 @@ const sealed = "---- BEGIN config.xml ----"
 
 // unknown returns the error for a file that is not recognised as configuration.
 func unknown(name string, text []byte) error {
-	err := hint.Usagef("%s is no configuration that is known here", name)
+	err := hint.Usagef("%s is not a configuration that linerate knows", name)
 	switch {
 	case bytes.HasPrefix(bytes.TrimSpace(text), []byte(sealed)):
 		return hint.With(hint.Usagef("%s is an encrypted backup", name), "download it without encryption (System ▸ Configuration ▸ Backups, Diagnostics ▸ Backup & Restore), or give the host itself")
@@ -227,11 +227,11 @@ func nonsense(name, place, text string) error {
 	case kind == redact.Sense && strings.Contains(text, "<!DOCTYPE"):
 		return hint.With(hint.Usagef("%s has a document type, which no product writes", name), "export the configuration anew")
 	case kind == redact.Sense && foreign && !strings.Contains(text, "<![CDATA["):
-		return hint.With(hint.Usagef("%s has entities that are defined nowhere: the product cannot read it", name), "export the configuration anew")
+		return hint.With(hint.Usagef("%s uses entities that it does not define: the product cannot read it", name), "export the configuration anew")
 	case line != nil && lines > 0 && !line.MatchString(text):
-		return hint.With(hint.Usagef("%s is no %s: of its %s none is what stands in one", name, path.Base(place), show.Plural(lines, "line")), "give the file that the host has")
+		return hint.With(hint.Usagef("%s does not look like a %s: none of its %s belongs in one", name, path.Base(place), show.Plural(lines, "line")), "give the file that the host has")
 	case strings.HasPrefix(text, "SQLite format 3") && len(text) < 512:
-		return hint.Usagef("%s begins as a database and is cut off", name)
+		return hint.Usagef("%s begins like a database but is cut off", name)
 	}
 	return nil
 }

@@ -244,7 +244,7 @@ func ReadPlans(dir string) (out []fleet.Planned, err error) {
 		var p fleet.Planned
 		err := json.Unmarshal(line, &p)
 		if err == nil && (p.Version != fleet.PlannedVersion || p.Name == "" || p.File != "" && !filepath.IsLocal(filepath.FromSlash(p.File)) || !IsRemote(p.Source)) {
-			err = errors.New("no entry of an index of plans")
+			err = errors.New("not an entry of an index of plans")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("plans: %s:%d: %w", index, n, err)

@@ -103,10 +103,10 @@ func withWriters(f *fact.Facts) (*fact.Facts, error) {
 // complete adds what the caller knows of a host if its source does not contain it.
 func (s *Source) complete(f *fact.Facts) error {
 	if known := max(f.Memory.Physical, f.Memory.Real); s.Memory > 0 && known > 0 {
-		return hint.With(hint.Usagef("the host tells its memory itself: %s", show.Bytes(float64(known))), "leave %s out", hint.Option("memory", ""))
+		return hint.With(hint.Usagef("the host states its memory: %s", show.Bytes(float64(known))), "leave %s out", hint.Option("memory", ""))
 	}
 	if s.CPUs > 0 && f.CPU.Count > 0 {
-		return hint.With(hint.Usagef("the host tells its CPUs itself: %d", f.CPU.Count), "leave %s out", hint.Option("cpus", ""))
+		return hint.With(hint.Usagef("the host states its CPUs: %d", f.CPU.Count), "leave %s out", hint.Option("cpus", ""))
 	}
 	if s.Memory > 0 {
 		f.Memory.Physical, f.From.Told = s.Memory, append(f.From.Told, "memory")
@@ -155,7 +155,7 @@ func (s *Source) open(ctx context.Context, args []string) (host.Reader, error) {
 	case s.Root != "":
 		return openTree(ctx, s.Root, s.Release)
 	case len(args) > 1:
-		return nil, hint.With(hint.Usagef("%q and %q are not both of one host", args[0], args[1]), "several sources at once are files of one host's configuration: no bundle, no directory, no ssh://")
+		return nil, hint.With(hint.Usagef("%q and %q cannot be read together", args[0], args[1]), "several sources at once are files of one host's configuration: no bundle, no directory, no ssh://")
 	case len(args) > 0 && IsRemote(args[0]):
 		return s.Remote.Open(ctx, args[0])
 	case len(args) > 0 && isDir(args[0]):
@@ -169,7 +169,7 @@ func (s *Source) open(ctx context.Context, args []string) (host.Reader, error) {
 // CheckRemote returns an error if arg is not a host over SSH.
 func CheckRemote(arg string) error {
 	if !IsRemote(arg) {
-		return hint.With(hint.Usagef("%q is no host", arg), "name it as ssh://user@host, or leave it out for this machine")
+		return hint.With(hint.Usagef("%q is not the name of a host", arg), "name it as ssh://user@host, or leave it out for this machine")
 	}
 	_, err := sshhost.ParseTarget(arg)
 	return err

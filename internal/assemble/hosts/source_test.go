@@ -115,9 +115,9 @@ func TestFilesRefused(t *testing.T) {
 		want, advice string
 	}{
 		"an empty file":       {[]string{written(t, dir, "empty.conf", " \n\n")}, "nothing to read", ""},
-		"a picture":           {[]string{written(t, dir, "x.png", "\x89PNG\r\n")}, "no configuration that is known", "which system's it is"},
+		"a picture":           {[]string{written(t, dir, "x.png", "\x89PNG\r\n")}, "not a configuration that linerate knows", "which system's it is"},
 		"an encrypted backup": {[]string{written(t, dir, "config.xml", sealed+"\nU2Fs\n")}, "encrypted backup", "without encryption"},
-		"UTF-16":              {[]string{written(t, dir, "u.conf", "\xff\xfev\x00m\x00")}, "no configuration", "iconv"},
+		"UTF-16":              {[]string{written(t, dir, "u.conf", "\xff\xfev\x00m\x00")}, "not a configuration", "iconv"},
 		"two of one place":    {[]string{sysctl, written(t, dir, "b/sysctl.conf", "vm.swappiness=20\n")}, "are both a host's", "one by one"},
 		"no file":             {[]string{filepath.Join(dir, "none.conf")}, "no such file", ""},
 	} {
@@ -133,7 +133,7 @@ func TestFilesRefused(t *testing.T) {
 	_, err = (&Source{Root: dir, Release: "new"}).Open(t.Context(), nil)
 	refused(t, "no release", err, "new", "uname -r")
 	_, err = (&Source{}).Open(t.Context(), []string{dir, sysctl})
-	refused(t, "a directory and a file", err, "are not both of one host", "files of one host's")
+	refused(t, "a directory and a file", err, "cannot be read together", "files of one host's")
 }
 
 // TestTell: memory and CPUs are told of sources that do not tell them, and of no others.
@@ -144,9 +144,9 @@ func TestTell(t *testing.T) {
 		t.Errorf("%+v, %v", f.From, err)
 	}
 	err := (&Source{Memory: 1}).complete(&f)
-	refused(t, "memory", err, "tells its memory itself", "memory")
+	refused(t, "memory", err, "states its memory", "memory")
 	err = (&Source{CPUs: 1}).complete(&f)
-	refused(t, "CPUs", err, "tells its CPUs itself: 4", "cpus")
+	refused(t, "CPUs", err, "states its CPUs: 4", "cpus")
 	if err := (&Source{}).complete(&f); err != nil {
 		t.Error(err)
 	}
@@ -200,8 +200,8 @@ func TestList(t *testing.T) {
 func TestNonsenseIsRefused(t *testing.T) {
 	const prose = "The quick brown fox jumps\nover the lazy dog and then\n"
 	for _, c := range []struct{ name, text, want string }{
-		{"pf.conf", prose, "is no pf.conf"}, {"rc.conf", prose, "is no rc.conf"}, {"loader.conf", prose, "is no loader.conf"}, {"grub", prose, "is no grub"},
-		{"rc.conf", "<html><body>x</body></html>", "is no rc.conf"}, {"rc.conf", "set viewmode miller\nmap =  chmod\nmap \"<any> tag_toggle tag=%any\n", "is no rc.conf"}, {"rc.conf", "pf_enable = YES\n", ""},
+		{"pf.conf", prose, "does not look like a pf.conf"}, {"rc.conf", prose, "does not look like a rc.conf"}, {"loader.conf", prose, "does not look like a loader.conf"}, {"grub", prose, "does not look like a grub"},
+		{"rc.conf", "<html><body>x</body></html>", "does not look like a rc.conf"}, {"rc.conf", "set viewmode miller\nmap =  chmod\nmap \"<any> tag_toggle tag=%any\n", "does not look like a rc.conf"}, {"rc.conf", "pf_enable = YES\n", ""},
 		{"config.xml", "<?xml version=\"1.0\"?>\n<!DOCTYPE opnsense [<!ENTITY a \"b\">]>\n<opnsense><system></system></opnsense>\n", "document type"},
 		{"config.xml", "<?xml version=\"1.0\"?>\n<opnsense><system><hostname>&nosuch;</hostname></system></opnsense>\n", "entities"},
 		{"freenas-v1.db", "SQLite format 3\x00 and then nothing", "cut off"},

@@ -61,7 +61,7 @@ func (w *Wave) Run(ctx context.Context, stand []fleet.WaveEvent) (ended error) {
 		p := files[steps.Hosts[i].Name]
 		steps.Hosts[i].Plan = func() (plan.Plan, error) {
 			if p.File == "" {
-				return plan.Plan{}, hint.With(errors.New("there is no plan of it any more"), "begin a wave with the plans as they are now")
+				return plan.Plan{}, hint.With(errors.New("its plan no longer exists"), "begin a wave with the plans as they are now")
 			}
 			return ReadPlan(w.From, p)
 		}

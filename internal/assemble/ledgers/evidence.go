@@ -20,7 +20,7 @@ import (
 func own(ctx context.Context, place string, doubt func(error), read func(ledger.Reader) error) error {
 	err := ReadAny(ctx, place, read)
 	if err != nil && place == "" {
-		doubt(fmt.Errorf("no evidence of your own: %w", err))
+		doubt(fmt.Errorf("no evidence from your ledger: %w", err))
 		return nil
 	}
 	return err

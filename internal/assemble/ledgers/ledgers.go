@@ -133,7 +133,7 @@ func OfStudy(ctx context.Context, place, name string, f func(ledger.Reader, *led
 			err = failed
 		case len(studies) > 1:
 			places := list.Map(studies[:min(len(studies), 5)], func(st ledger.Study) string { return st.ID.Short() + " " + st.Place })
-			err = hint.With(hint.Usagef("%q means %d studies", name, len(studies)), "one of: %s", strings.Join(places, "; "))
+			err = hint.With(hint.Usagef("%q matches %d studies", name, len(studies)), "one of: %s", strings.Join(places, "; "))
 		case len(studies) == 1:
 			err = f(s, &studies[0])
 		}

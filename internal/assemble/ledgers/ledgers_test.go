@@ -96,7 +96,7 @@ func TestBrokenLedger(t *testing.T) {
 	t.Setenv(ledger.EnvLedger, at)
 	var doubts []error
 	rows, err := Evidence(t.Context(), "", func(err error) { doubts = append(doubts, err) })
-	if err != nil || len(rows) == 0 || len(doubts) != 1 || !strings.Contains(doubts[0].Error(), "no evidence of your own") {
+	if err != nil || len(rows) == 0 || len(doubts) != 1 || !strings.Contains(doubts[0].Error(), "no evidence from your ledger") {
 		t.Errorf("%d rows, %v, doubts %v", len(rows), err, doubts)
 	}
 	lines, err := Lines(t.Context(), "", "net.ipv4.tcp_rmem", func(err error) { doubts = append(doubts, err) })

@@ -45,5 +45,5 @@ func OpenPort(o wire.Order) (wire.Opened, error) {
 	if o.Kind == packetload.BPF {
 		return packetload.OpenBPF(o)
 	}
-	return wire.Opened{}, fmt.Errorf("open %s for an unknown engine %q", o.Device, o.Kind)
+	return wire.Opened{}, fmt.Errorf("open %s: unknown engine %q", o.Device, o.Kind)
 }

@@ -14,6 +14,6 @@ func TestOwner(t *testing.T) {
 		t.Errorf("%q and %q", a, b)
 	}
 	if err := host.CheckPiped("true", []string{a}); err != nil || strings.ContainsAny(a, " ;$()") {
-		t.Errorf("%q is no plain word: %v", a, err)
+		t.Errorf("%q is not a plain word: %v", a, err)
 	}
 }

@@ -69,7 +69,7 @@ var lastMinor = map[int]int{3: 19, 4: 20, 5: 19, 6: 19, 11: 4, 12: 4, 13: 5}
 func ParseGiven(s string) (Release, error) {
 	r, err := Parse(s)
 	if last, complete := lastMinor[r.Major]; err == nil && complete && r.Minor > last {
-		return Release{}, fmt.Errorf("release %q never was: the last of its series is %d.%d", s, r.Major, last)
+		return Release{}, fmt.Errorf("release %q does not exist: the last of its series is %d.%d", s, r.Major, last)
 	}
 	return r, err
 }

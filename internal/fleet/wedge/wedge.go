@@ -158,12 +158,12 @@ func (t *Trial) Check() error {
 	}
 	for _, s := range blocks(len(t.Hosts), func(i int) string { return t.Hosts[i].Stratum }) {
 		if len(s) == 1 {
-			return hint.With(hint.Usagef("only one host is %s: it has none to be compared with", cmp.Or(t.Hosts[s[0]].Stratum, "there")), "compare by fewer facts: %s, or %s", hint.Option("strata", "role"), hint.Option("strata", "none"))
+			return hint.With(hint.Usagef("only one host is %s: there is none to compare it with", cmp.Or(t.Hosts[s[0]].Stratum, "there")), "compare by fewer facts: %s, or %s", hint.Option("strata", "role"), hint.Option("strata", "none"))
 		}
 	}
 	orders := orders(t.Hosts, Host.Step)
 	if need := math.Log(1 / t.level()); orders < need {
-		return hint.With(hint.Usagef("%s can be put in order in %.0f ways, and a verdict needs %.0f", show.Plural(len(t.Hosts), "host"), math.Exp(orders), math.Ceil(math.Exp(need))), "add hosts, or compare by fewer facts: %s", hint.Option("strata", "none"))
+		return hint.With(hint.Usagef("%s can be ordered in %.0f ways only; a verdict needs %.0f", show.Plural(len(t.Hosts), "host"), math.Exp(orders), math.Ceil(math.Exp(need))), "add hosts, or compare by fewer facts: %s", hint.Option("strata", "none"))
 	}
 	return nil
 }

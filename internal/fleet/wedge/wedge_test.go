@@ -50,9 +50,9 @@ func TestDraw(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	for text, hosts := range map[string][]Host{
-		"only one host is b":           append(hostsOf(20, 1), Host{Name: "x", Stratum: "b"}),
-		"can be put in order in":       hostsOf(4, 1),
-		"10 hosts can be put in order": hostsOf(10, 5),
+		"only one host is b":      append(hostsOf(20, 1), Host{Name: "x", Stratum: "b"}),
+		"can be ordered in":       hostsOf(4, 1),
+		"10 hosts can be ordered": hostsOf(10, 5),
 	} {
 		trial := Trial{Harm: 5, Waves: 2, Hosts: Draw(hosts, []int{len(hosts) / 2, len(hosts)}, 1)}
 		if err := trial.Check(); err == nil || !strings.Contains(err.Error(), text) {

@@ -48,7 +48,7 @@ func Reader(t *testing.T, prefix string, r host.Reader) {
 		t.Error("a directory is read as a file")
 	}
 	if b, err := r.ReadFile(ctx, prefix+"/boot/big"); !errors.Is(err, host.ErrTooLarge) || len(b) != host.MaxFile {
-		t.Errorf("a file beyond the limit gives %d bytes, %v", len(b), err)
+		t.Errorf("a file above the limit returns %d bytes, %v", len(b), err)
 	}
 	directories(t, prefix, r)
 	foreign := host.QueryOf(fact.FreeBSD, "pciconf")
@@ -101,7 +101,7 @@ func Piper(t *testing.T, p host.Piper, kills bool) {
 		}
 	}
 	if _, err := answers.ReadByte(); !errors.Is(err, io.EOF) {
-		t.Errorf("a program that ended well: %v", err)
+		t.Errorf("a program that exited with 0: %v", err)
 	}
 	if err := talk.Close(); err != nil {
 		t.Error(err)

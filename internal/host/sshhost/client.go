@@ -91,7 +91,7 @@ func Dial(ctx context.Context, t Target, o Options) (*Client, error) {
 		return nil, errors.Join(fmt.Errorf("run ssh: %w", err), os.RemoveAll(dir))
 	}
 	go func() { _ = c.master.Wait(); close(c.over) }()
-	ctx, cancel := context.WithTimeoutCause(ctx, connect+login, fmt.Errorf("it takes connections, and lets nobody in within %v", connect+login))
+	ctx, cancel := context.WithTimeoutCause(ctx, connect+login, fmt.Errorf("it accepts connections but no login within %v", connect+login))
 	defer cancel()
 	if err := c.up(ctx); err != nil {
 		c.Close()

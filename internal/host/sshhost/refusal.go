@@ -29,7 +29,7 @@ func (c *Client) refusal(said string) error {
 	text := oneLine(said)
 	switch {
 	case has("ssh: not found"), has("ssh: No such file"):
-		return hint.With(errors.New("there is no ssh here"), "install OpenSSH's client (Debian: openssh-client)")
+		return hint.With(errors.New("ssh(1) is not installed"), "install OpenSSH's client (Debian: openssh-client)")
 	case changed != nil:
 		return hint.With(refused{fmt.Errorf("%s shows another host key than known_hosts has: somebody may be in between", c.target.Host)},
 			"ask the host's admin; if it was set up anew, forget the old key: ssh-keygen -R '%s'", show.Clean(changed[1]))

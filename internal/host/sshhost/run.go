@@ -112,7 +112,7 @@ func (c *Client) commandLine(s Script) (string, error) {
 	}
 	for _, a := range s.Args {
 		if a == "" || strings.Trim(a, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/=:,+-") != "" {
-			return "", fmt.Errorf("%s: argument %q is no plain word", s.Name, a)
+			return "", fmt.Errorf("%s: argument %q is not a plain word", s.Name, a)
 		}
 		words = append(words, a)
 	}

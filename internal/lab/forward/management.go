@@ -88,7 +88,7 @@ func (u *Setup) flood(ctx context.Context, o *study.Observation) (failed, err er
 	}
 	dut := u.Bed.DUT()
 	if u.Manager == nil || dut.Inside.In == nil {
-		return errors.New("nothing to flood: this testbed's DUT has no service of its own"), nil
+		return errors.New("nothing to flood: this testbed's DUT has no service"), nil
 	}
 	cpus := u.Bed.Describe().CPUs
 	f, err := u.Manager.Flood(dut.Generator, dut.Inside, cpus.Generator)

@@ -21,7 +21,7 @@ type dropWatch struct {
 func watchDrops(read func() (drop.Counters, error)) (*dropWatch, error) {
 	before, err := read()
 	if err != nil {
-		return nil, fmt.Errorf("read where frames died: %w", err)
+		return nil, fmt.Errorf("read where frames were dropped: %w", err)
 	}
 	return &dropWatch{read, before}, nil
 }
@@ -33,7 +33,7 @@ func (w *dropWatch) since() (drop.Counters, error) {
 	}
 	after, err := w.read()
 	if err != nil {
-		return nil, fmt.Errorf("read where frames died: %w", err)
+		return nil, fmt.Errorf("read where frames were dropped: %w", err)
 	}
 	return after.Since(w.before), nil
 }

@@ -61,7 +61,7 @@ func ToldAlike(t *testing.T, trials []study.Trial) {
 			told[of] = n
 		}
 		if n == 0 || n != told[of] {
-			t.Errorf("%s, %s: told %d of %d", of, tr.Variant, n, told[of])
+			t.Errorf("%s, %s: reported %d of %d", of, tr.Variant, n, told[of])
 		}
 	}
 }

@@ -110,7 +110,7 @@ func (l Link) check(fsys fs.FS, owner map[string]string) error {
 	case err != nil:
 		return err
 	case sum != l.SHA256:
-		return errors.New("is not what was added: its files have another digest")
+		return errors.New("differs from what was added: its files have another digest")
 	}
 	r, err := check(in)
 	if err != nil {
@@ -158,11 +158,11 @@ func check(in record.Memory) (*record.Record, error) {
 		return nil, err
 	}
 	if !same(written.Verdicts, verdicts) || !same(written.AA, aa) || written.Seed != r.Seed {
-		return nil, hint.With(errors.New("states verdicts that its trials do not give"),
+		return nil, hint.With(errors.New("states verdicts that do not follow from its trials"),
 			"linerate %s derived them, maybe by other rules: its owner exports it with this one to a new directory", cmp.Or(r.Environment.Linerate, "of no version"))
 	}
 	if slices.ContainsFunc(derived.Verdicts, func(v study.Verdict) bool { return v.Primary && v.Verdict == stats.Invalid }) {
-		return nil, errors.New("has no verdict by its primary metric")
+		return nil, errors.New("has no verdict on its primary metric")
 	}
 	return r, nil
 }
@@ -184,7 +184,7 @@ func rejudged(r *record.Record, i int) error {
 	case t.Unavailable != "":
 		return nil
 	case !ok:
-		return fmt.Errorf("part %q is none of the study's", t.Part)
+		return fmt.Errorf("the study has no part %q", t.Part)
 	case t.Observed == nil:
 		return errors.New("no raw data: what was observed is missing")
 	}
@@ -210,7 +210,7 @@ func rejudged(r *record.Record, i int) error {
 		}
 	}
 	if len(metrics) != len(t.Metrics) {
-		return errors.New("its metrics are not those of what was observed")
+		return errors.New("its metrics differ from those observed")
 	}
 	return nil
 }

@@ -168,7 +168,7 @@ func (d *loading) next() error {
 		d.prev, d.entry = d.entry, *r.Entry
 		d.batches = append(d.batches, &ledger.Batch{Kind: r.Entry.Kind, Ref: r.Entry.Ref, Time: r.Entry.Time})
 	case len(d.batches) == 0:
-		return notDump(errors.New("no entry before it"))
+		return notDump(errors.New("there is no entry before it"))
 	case r.Blob != nil:
 		b := &ledger.Blob{SHA256: r.Blob.SHA256, Size: r.Blob.Size, Encoding: r.Blob.Encoding, Data: r.Blob.Data}
 		if err := b.Check(); err != nil {
@@ -228,7 +228,7 @@ func (d *loading) end(end *End) error {
 		return errors.New("the dump was changed: its lines do not have the hash it ends with")
 	}
 	if _, err := d.lines.ReadByte(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the dump's last line")
+		return errors.New("there is data after the dump's last line")
 	}
 	d.ended = true
 	return nil

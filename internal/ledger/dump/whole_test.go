@@ -250,7 +250,7 @@ func TestLoadSaysWhichLine(t *testing.T) {
 	const entry = `{"entry":{"seq":1,"kind":"study","ref":"a","time":"2026-01-02T03:04:05Z"}}` + "\n"
 	for text, why := range map[string]string{
 		"":                                   "line 1: the dump ends here",
-		`{"table":"trials","doc":{}}` + "\n": "line 1: no entry before it",
+		`{"table":"trials","doc":{}}` + "\n": "line 1: there is no entry before it",
 		entry + `{"table":"secrets","doc":{}}` + "\n":                                  `line 2: unknown table "secrets"`,
 		entry + `{"table":"trials","doc":[]}` + "\n":                                   "line 2: ",
 		entry + `{"blob":{"sha256":"00","size":1,"encoding":"","data":"AA=="}}` + "\n": "line 2: ",

@@ -206,7 +206,7 @@ func (l *http2Lane) settings(f *http2.SettingsFrame) error {
 func (l *http2Lane) away(f *http2.GoAwayFrame) error {
 	l.retired = true
 	if f.LastStreamID < l.next {
-		return &client.Failure{At: client.Waiting, Err: fmt.Errorf("the server goes away: %s", f.ErrCode), As: request.Closed}
+		return &client.Failure{At: client.Waiting, Err: fmt.Errorf("the server sent GOAWAY: %s", f.ErrCode), As: request.Closed}
 	}
 	return nil
 }
@@ -221,12 +221,12 @@ func (l *http2Lane) header(f hpack.HeaderField) {
 	case ":status":
 		l.got.code, err = strconv.Atoi(f.Value)
 		if err != nil || len(f.Value) != 3 || l.got.code < 100 {
-			l.got.bad = fmt.Errorf("a status of %.40q", f.Value)
+			l.got.bad = fmt.Errorf("%.40q is not a status", f.Value)
 		}
 	case "content-length":
 		l.got.length, err = strconv.ParseInt(f.Value, 10, 64)
 		if err != nil || l.got.length < 0 {
-			l.got.bad = fmt.Errorf("a length of %.40q", f.Value)
+			l.got.bad = fmt.Errorf("%.40q is not a length", f.Value)
 		}
 		l.decoder.SetEmitEnabled(false) // the rest is ignored
 	}
@@ -262,7 +262,7 @@ func (l *http2Lane) headers(stream uint32, part []byte, whole bool) error {
 // data discards part of a body, and extends the server's window accordingly.
 func (l *http2Lane) data(head http2.FrameHeader) error {
 	if head.StreamID == 0 {
-		return errors.New("a body of no stream")
+		return errors.New("a body without a stream")
 	}
 	length, body := int(head.Length), int(head.Length)
 	if head.Flags.Has(http2.FlagDataPadded) && body > 0 {

@@ -185,7 +185,7 @@ func (r *receiver) ask(ctx context.Context, q request) (load.Received, error) {
 	a, err := r.link.call(ctx, q)
 	if a.Received == nil {
 		if err == nil {
-			err = fmt.Errorf("%s gives no account of what arrived", r.link.name)
+			err = fmt.Errorf("%s does not report what arrived", r.link.name)
 		}
 		return load.Received{}, err
 	}

@@ -55,7 +55,7 @@ func (e *PktGen) NewGenerator(spec load.Spec, _ port.Place) (load.Generator, err
 	case spec.Flows.Random:
 		return nil, hint.With(errors.New("pkt-gen sends its flows in turn, and the workload wants them in random order"), "remove order: random")
 	case spec.Flows.Elephant > 0:
-		return nil, hint.With(errors.New("pkt-gen sends as much of each flow, and the workload has an elephant"), "remove elephant")
+		return nil, hint.With(errors.New("pkt-gen sends all flows at the same rate, and the workload has an elephant"), "remove elephant")
 	}
 	if _, err := e.sending(job{spec: spec}); err != nil {
 		return nil, err

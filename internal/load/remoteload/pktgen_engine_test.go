@@ -90,7 +90,7 @@ func TestEndsAndFailures(t *testing.T) {
 	if s, err := run(ctx, acting(t, &at, strings.Replace(sends(5), "'echo", "'sleep 3; echo", 1)), 1); err != nil || s.TxPackets != 5 {
 		t.Errorf("one that is interrupted: %+v, %v", s, err)
 	}
-	if _, err := run(ctx, &PktGen{program: "no-such-program", Generator: counted(&at)}, 0); err == nil || !strings.Contains(err.Error(), "no program no-such-program there") || hint.Of(err) == "" {
+	if _, err := run(ctx, &PktGen{program: "no-such-program", Generator: counted(&at)}, 0); err == nil || !strings.Contains(err.Error(), "there is no program no-such-program") || hint.Of(err) == "" {
 		t.Errorf("one that is not there: %v", err)
 	}
 	if _, err := run(ctx, acting(t, &at, "echo broken; exit 4"), 0); err == nil || !strings.Contains(err.Error(), "failed with status 4: broken") {
@@ -137,7 +137,7 @@ func TestGeneratorGetsReady(t *testing.T) {
 		t.Errorf("one that takes a second to begin: %+v, %v", s, err)
 	}
 	_, err = run(`echo "ix0 is busy"; exit 1`)
-	if err == nil || !strings.Contains(err.Error(), "ix0 is busy") || !strings.Contains(err.Error(), "ended before it began") {
+	if err == nil || !strings.Contains(err.Error(), "ix0 is busy") || !strings.Contains(err.Error(), "ended before it started") {
 		t.Errorf("one that never begins: %v", err)
 	}
 }

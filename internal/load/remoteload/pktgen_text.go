@@ -46,7 +46,7 @@ func pktGenError(text string) error {
 	if all := pktGenWhy.FindAllStringSubmatch(text[:at[0]], -1); len(all) > 0 {
 		why = all[len(all)-1][1]
 	}
-	return hint.With(fmt.Errorf("a thread of pkt-gen's could not go on: %.120s", why), "is the interface still there, up, and free?")
+	return hint.With(fmt.Errorf("a thread of pkt-gen failed: %.120s", why), "is the interface still there, up, and free?")
 }
 
 // errUnclosed is returned if pkt-gen ended without an account: it was killed,
@@ -66,7 +66,7 @@ func readPktGen(text string) (account, error) {
 			seconds, err2 = 0, nil
 		}
 		if err != nil || err2 != nil || n > maxPackets || seconds > maxSeconds {
-			return account{}, fmt.Errorf("pkt-gen's summary is of no run: %.120q", m[0])
+			return account{}, fmt.Errorf("pkt-gen's summary does not describe a run: %.120q", m[0])
 		}
 		return account{n, seconds}, nil
 	}

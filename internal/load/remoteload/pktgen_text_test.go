@@ -43,7 +43,7 @@ func TestPktGenText(t *testing.T) {
 		t.Errorf("a receiver of little: %+v, %v", a, err)
 	}
 	failed := "881.494448 sender_body [1701] start, fd 3 main_fd 3\n881.6 sender_body [1801] poll error on 3 ring 0-0\n881.9 main_thread [2780] 0 pps (0 pkts 0 bps in 1000872 usec) 0.00 avg_batch 0 min_space\n881.9 main_thread [2812] ouch, thread 0 exited with error\nSent 12 packets 720 bytes 3 events 60 bytes each in -881.49 seconds.\n"
-	if a, err := readPktGen(failed); err == nil || !strings.Contains(err.Error(), "could not go on: poll error on 3 ring 0-0") || hint.Of(err) == "" {
+	if a, err := readPktGen(failed); err == nil || !strings.Contains(err.Error(), "failed: poll error on 3 ring 0-0") || hint.Of(err) == "" {
 		t.Errorf("a thread that failed: %+v, %v", a, err)
 	}
 	none := "784.171651 main_thread [2785] 0 pps (0 pkts 0 bps in 890210 usec) 0.00 avg_batch 99999 min_space\nReceived nothing.\n"

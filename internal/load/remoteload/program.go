@@ -131,9 +131,9 @@ func (p *program) await(ctx context.Context, word string) error {
 				return nil // it ended quickly: end reports its result
 			}
 			_, err := p.end()
-			return errors.Join(err, fmt.Errorf("%s ended before it began", p.name))
+			return errors.Join(err, fmt.Errorf("%s ended before it started", p.name))
 		case <-ctx.Done():
-			return fmt.Errorf("%s did not say %q: %w", p.name, word, ctx.Err())
+			return fmt.Errorf("no %[2]q from %[1]s: %[3]w", p.name, word, ctx.Err())
 		}
 	}
 }
@@ -152,7 +152,7 @@ func (p *program) end() (string, error) {
 	var said *host.ScriptError
 	switch {
 	case errors.As(err, &said) && said.Code == 127:
-		err = hint.With(fmt.Errorf("no program %s there", p.name), "install it there, or name another under traffic: of the testbed's file")
+		err = hint.With(fmt.Errorf("there is no program %s", p.name), "install it there, or name another under traffic: of the testbed's file")
 	case errors.As(err, &said):
 		err = fmt.Errorf("%s failed with status %d: %s", p.name, said.Code, lastLine(text))
 	case err != nil:

@@ -36,7 +36,7 @@ func WatchQueue(dir string, every time.Duration) (*Queue, error) {
 		if !errors.Is(err, fs.ErrNotExist) {
 			return nil, hint.With(fmt.Errorf("read the queue: %w", err), "the queue belongs to Postfix: root may read it")
 		}
-		return nil, hint.With(fmt.Errorf("%s is no queue of Postfix: %w", dir, err), "postconf queue_directory tells where it is")
+		return nil, hint.With(fmt.Errorf("%s is not a Postfix queue: %w", dir, err), "postconf queue_directory tells where it is")
 	}
 	q.over.Go(q.watch)
 	return q, nil

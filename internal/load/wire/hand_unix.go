@@ -70,7 +70,7 @@ func Take(socket int) (Opened, error) {
 	case a.Error != "":
 		return Opened{}, errors.New(a.Error)
 	case fd < 0:
-		return Opened{}, errors.New("nothing was handed over")
+		return Opened{}, errors.New("no descriptor was passed")
 	}
 	a.Opened.File = os.NewFile(uintptr(fd), a.Opened.Device.Name)
 	return a.Opened, nil

@@ -108,12 +108,12 @@ func (g *Generator) refusal(length int, err error) error {
 		return loadError("run a program on live frames", err)
 	}
 	if length > 60 {
-		return hint.With(load.NotHere(fmt.Errorf("the other end of %s refuses frames of %d bytes, and takes shorter ones", name, length+4)),
+		return hint.With(load.NotHere(fmt.Errorf("the other end of %s drops frames of %d bytes but takes shorter ones", name, length+4)),
 			"raise the MTU of the other end: ip link set dev PEER mtu %d", length-14)
 	}
 	if !g.device.Veth {
-		return hint.With(load.NotHere(fmt.Errorf("the driver of %s takes no redirected frames: %w", name, err)), "the af_packet engine sends through any driver")
+		return hint.With(load.NotHere(fmt.Errorf("the driver of %s does not take redirected frames: %w", name, err)), "the af_packet engine sends through any driver")
 	}
-	return hint.With(load.NotHere(fmt.Errorf("the other end of %s takes no live frames: it has no NAPI", name)),
+	return hint.With(load.NotHere(fmt.Errorf("the other end of %s does not take live frames: it has no NAPI", name)),
 		"start linerate load receive there first, or: ethtool -K PEER gro on; the af_packet engine needs neither")
 }

@@ -29,7 +29,7 @@ type Difference struct {
 func Compare(reference, other []float64, confidence float64) (Difference, error) {
 	level := slices.Index(Confidences, confidence)
 	if level < 0 {
-		return Difference{}, errors.New("ministat has no such confidence level")
+		return Difference{}, errors.New("ministat does not have this confidence level")
 	}
 	if len(reference) < 3 || len(other) < 3 {
 		return Difference{}, errors.New("ministat needs at least 3 values a set")

@@ -147,7 +147,7 @@ func readBounded(fsys fs.FS, name string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is no regular file")
+		return nil, errors.New("it is not a regular file")
 	}
 	f, err := fsys.Open(name)
 	if err != nil {
@@ -207,12 +207,12 @@ func checkVersion(file string, version *int) error {
 	again := "%s is derived from %s: move it away, and report the study again"
 	switch {
 	case version == nil:
-		return hint.With(fmt.Errorf("%s says no version: it is not the results of a study", file), again, ResultsFile, TrialsFile)
+		return hint.With(fmt.Errorf("%s has no version: it is not a study's results", file), again, ResultsFile, TrialsFile)
 	case *version > study.ResultsVersion:
 		return hint.With(fmt.Errorf("%s is of version %d; this linerate reads up to version %d", file, *version, study.ResultsVersion),
 			"a newer linerate wrote it: read it with that one")
 	case *version < 1:
-		return hint.With(fmt.Errorf("%s is of version %d, which never was", file, *version), again, ResultsFile, TrialsFile)
+		return hint.With(fmt.Errorf("%s is of version %d, which does not exist", file, *version), again, ResultsFile, TrialsFile)
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func (b *Bed) opened(in *jail, o wire.Order) (wire.Opened, error) {
 func Serve(order string, open wire.Door) error {
 	var o wire.Order
 	if err := json.Unmarshal([]byte(order), &o); err != nil {
-		return fmt.Errorf("read what is to be opened: %w", err)
+		return fmt.Errorf("read what to open: %w", err)
 	}
 	if o.Kind == routeSocket {
 		open = openRouteSocket

@@ -15,7 +15,7 @@ import (
 // Needed returns why no lab can be created here, for the user; nil if one can.
 func Needed() error {
 	if os.Geteuid() != 0 {
-		return hint.With(errors.New("no right to make jails"), "run as root")
+		return hint.With(errors.New("no permission to create jails"), "run as root")
 	}
 	if n, err := unix.SysctlUint32("security.jail.jailed"); err == nil && n != 0 {
 		return hint.With(errors.New("this is a jail, and child jails with their own network stacks need permission from the host"), "run it outside of any jail")

@@ -185,7 +185,7 @@ func (b *Bed) Close() error {
 func canNest() error {
 	err := onThread(func() error { return unix.Unshare(unix.CLONE_NEWNET) })
 	if errors.Is(err, unix.EPERM) {
-		return hint.With(errors.New("no right to make network namespaces"),
+		return hint.With(errors.New("no permission to create network namespaces"),
 			"run as root or with sudo, or allow unprivileged user namespaces (kernel.unprivileged_userns_clone, user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns)")
 	}
 	if err != nil {

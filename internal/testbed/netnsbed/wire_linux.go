@@ -73,7 +73,7 @@ func carries(device string) error {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("%s is up and %s for a minute: its peer gives it no carrier", device, link.Attrs().OperState)
+			return fmt.Errorf("%s was brought up a minute ago and is %s: it has no carrier from its peer", device, link.Attrs().OperState)
 		}
 	}
 }

@@ -182,7 +182,7 @@ func (b *Bed) leftover(ctx context.Context) (final bool, err error) {
 		return false, err
 	}
 	if strings.TrimSpace(out) == "borrowed" && b.o.Reset != Reboot {
-		return true, hint.With(fmt.Errorf("%s runs what a study booted that is not there any more", b.o.DUT.Where()), "resume that study, or wait until the machine boots by itself, as its window says")
+		return true, hint.With(fmt.Errorf("%s runs an image booted by a study that no longer exists", b.o.DUT.Where()), "resume that study, or wait until the machine boots by itself, as its window says")
 	}
 	b.booted = b.booted || out != "" && b.o.Reset == Reboot
 	own := b.digestOf(nil)[:len(digestKind)+ownerDigits]

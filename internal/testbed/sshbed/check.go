@@ -128,7 +128,7 @@ func (c *checker) management(ctx context.Context) bool {
 		case is == "":
 			s.Found = h.Management + ", as the file says: it does not tell by which SSH comes"
 		case is != h.Management:
-			err = hint.With(fmt.Errorf("SSH comes by %s, and the testbed's file says %s", is, h.Management), "write management: %s for it: what SSH comes by must never be touched", is)
+			err = hint.With(fmt.Errorf("SSH uses interface %s, the testbed's file says %s", is, h.Management), "write management: %s for it: what SSH comes by must never be touched", is)
 		}
 		ok = c.say(s, err) && ok
 	}

@@ -186,7 +186,7 @@ func TestBootEnvironmentLeft(t *testing.T) {
 	o = b.options(t)
 	b.boots(&o)
 	o.Reset = Settings
-	if other, err := Up(ctx, o); err == nil || !strings.Contains(err.Error(), "runs what a study booted") {
+	if other, err := Up(ctx, o); err == nil || !strings.Contains(err.Error(), "runs an image booted by a study") {
 		t.Errorf("a study of settings: %v, %v", other, err)
 	}
 	b.runs(t, "be1")

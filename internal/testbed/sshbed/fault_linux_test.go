@@ -318,7 +318,7 @@ func TestReboots(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = bed.Reset(ctx, changed[1:2])
-	if err == nil || !strings.Contains(err.Error(), "did not come back: 2 times 1s were waited, the power was cycled once") || powered != 1 || !strings.Contains(hint.Of(err), "reboot: {wait: 1s} of the testbed's file allows, write more there") {
+	if err == nil || !strings.Contains(err.Error(), "did not come back: waited 2 times 1s, cycled its power once") || powered != 1 || !strings.Contains(hint.Of(err), "reboot: {wait: 1s} of the testbed's file allows, write more there") {
 		t.Errorf("%v (powered %d times)", err, powered)
 	}
 	// It comes back after all. The boot that leaves it as it was is another.

@@ -45,7 +45,7 @@ func (b *Bed) boot(ctx context.Context, down func(context.Context) error) (testb
 			return r, ctx.Err()
 		}
 		if r.Attempts >= b.o.File.Reboot.Attempts {
-			return r, hint.With(fmt.Errorf("%s did not come back: %d times %s were waited, the power was cycled %s; last: %w", b.o.DUT.Where(), r.Attempts, patience, times(r.Powered), err),
+			return r, hint.With(fmt.Errorf("%s did not come back: waited %d times %s, cycled its power %s; last error: %w", b.o.DUT.Where(), r.Attempts, patience, times(r.Powered), err),
 				"look at its console: %s. The trials so far are kept: resume the study when it is up; without that its own switch puts it back after its next boot", b.slowBoots(patience))
 		}
 		if err := b.power(ctx, &r); err != nil {
@@ -182,7 +182,7 @@ func (b *Bed) online(ctx context.Context) error {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return hint.With(fmt.Errorf("%s answers and is not online: %s: %w", b.o.DUT.Where(), strings.Join(b.o.File.Reboot.Online, " "), err),
+			return hint.With(fmt.Errorf("%s answers but is not online: %s: %w", b.o.DUT.Where(), strings.Join(b.o.File.Reboot.Online, " "), err),
 				"online: of the testbed's file must succeed on the DUT when it forwards")
 		}
 		if err := wait.For(ctx, b.o.poll); err != nil {

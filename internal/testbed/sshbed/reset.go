@@ -109,14 +109,14 @@ func (b *Bed) putBack(ctx context.Context, why string) error {
 	}
 	if b.booted {
 		if _, err := ask(ctx, b.dut(), nil, "insure", fmt.Sprint(int(b.o.Window.Seconds()))); err != nil {
-			return fmt.Errorf("put the DUT back: %w", err)
+			return fmt.Errorf("restore the DUT: %w", err)
 		}
 		if _, err := ask(ctx, b.dut(), nil, "unwatch", b.pending); err != nil {
-			return fmt.Errorf("put the DUT back: %w", err)
+			return fmt.Errorf("restore the DUT: %w", err)
 		}
 	}
 	if err := b.revert(ctx, why); err != nil {
-		return fmt.Errorf("put the DUT back: %w", err)
+		return fmt.Errorf("restore the DUT: %w", err)
 	}
 	if b.pending != anyPending {
 		b.past = append(b.past, b.pending)

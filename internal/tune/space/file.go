@@ -43,7 +43,7 @@ func Parse(name string, data []byte) ([]Entry, error) {
 	for i, x := range f.Factors {
 		switch {
 		case x.Name == "" || slices.ContainsFunc(out, func(e Entry) bool { return e.Name == x.Name }):
-			return nil, hint.With(hint.Usagef("%s: factor %d has no name of its own: %q", name, i+1, x.Name), "give every factor a name: that of the setting")
+			return nil, hint.With(hint.Usagef("%s: factor %d has no unique name: %q", name, i+1, x.Name), "give every factor a name: that of the setting")
 		case len(x.Levels) == 0:
 			return nil, hint.With(hint.Usagef("%s: factor %s has no level to try", name, x.Name), "levels: [{value: \"0\", settings: [{sysctl: %s, value: 0}]}]", x.Name)
 		}
