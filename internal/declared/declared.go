@@ -164,8 +164,7 @@ var tomlSection = regexp.MustCompile(`(?m)^\s*\[settings\.[a-z."-]+\]`)
 // nixModule matches the beginning of a NixOS module, or one that sets a sysctl.
 var nixModule = regexp.MustCompile(`(?m)^\s*boot(\.|\s*=\s*\{[^}]*)kernel(\.sysctl|Params)`)
 
-// script matches a shell function, or a command that writes settings to a file, whatever the
-// suffix.
+// script matches a shell function, or a shell command that writes settings to a file.
 var script = regexp.MustCompile(`(?m)^\w+ ?\(\)\s*\{?$|^\s*(?:cat|echo|printf|tee)\b[^#\n]*>\s*\S*(?:sysctl|loader)\S*\.conf`)
 
 // otherScript matches interpreters other than shells.
