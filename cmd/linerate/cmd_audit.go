@@ -33,7 +33,7 @@ func newAuditCmd() *cobra.Command {
 	f.StringVar(&o.show, "show", "info", "lowest severity to show: error, warning, info")
 	cli.JSONFlag(cmd)
 	f.BoolVar(&o.asSARIF, "sarif", false, "print one SARIF 2.1.0 log")
-	f.BoolVar(&o.each, "each", false, "audit every FILE by itself; skip what is no configuration")
+	f.BoolVar(&o.each, "each", false, "audit every FILE separately; skip what is not a configuration")
 	f.StringVar(&o.changed, "changed", "", "only findings on lines that differ from this git `BASE`")
 	f.StringVar(&o.accept, "accept", "", "write all findings to `FILE`, for --suppress")
 	f.BoolVar(&o.diff, "diff", false, "print the lines that the fixes remove, redacted")

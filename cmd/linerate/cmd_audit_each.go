@@ -207,7 +207,7 @@ func (e *each) hosts(name, read string, text []byte, repo *hosts.Repository) (fo
 // make it a router.
 func (e *each) giveDeclared(in *audit.Input, d hosts.Declared) error {
 	if e.role == "" && d.RunsPods() {
-		return hosts.GiveRole(in, "node", d.Form+": what forwards packets there is no router")
+		return hosts.GiveRole(in, "node", d.Form+": forwarding packets does not make it a router")
 	}
 	return giveRole(in, e.role)
 }

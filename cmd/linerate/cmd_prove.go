@@ -268,7 +268,7 @@ func (f *proveFlags) consent(cmd *cobra.Command, s study.Spec, q study.Question)
 		upTo = "As many as the pilot shows to be needed, up to "
 	}
 	page.Paragraph("  ", "  ", fmt.Sprintf("%s%d pairs of windows of %s with the setting and %d shams, about %s; %s of the time with the setting. "+
-		"The host takes each window back by itself if this command dies. The study ends when the metric gets more than %g %% worse, or the host does not answer.",
+		"The host reverts each window itself if this command dies. The study ends when the metric gets more than %g %% worse, or the host does not answer.",
 		upTo, design.Pairs, design.Window, s.Parts[0].Blocks-design.Pairs, show.Clock(design.Duration()), show.WholePercent(100*design.Share()), f.terms.HarmPercent))
 	if f.terms.Hours != "" {
 		page.Paragraph("  ", "  ", fmt.Sprintf("The host is changed from %s by the clock of this machine, and is as it was between them.", strings.ReplaceAll(f.terms.Hours, "-", " to ")))

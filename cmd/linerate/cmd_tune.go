@@ -305,7 +305,7 @@ func (s *tuning) fit(cmd *cobra.Command) (*tune.Search, error) {
 		}
 		bench = s.bench()
 		if plan.Levels = space.Levels(bench.Factors); len(plan.Levels) == 0 {
-			return nil, hint.With(errors.New("the lab has none of the settings of the space"), "%s has the reasons", filepath.Join(s.path, searchReport))
+			return nil, hint.With(errors.New("the lab supports none of the settings of the space"), "%s has the reasons", filepath.Join(s.path, searchReport))
 		}
 		if now.Ample(plan.Worth) || plan.Together <= fewestTogether || !better && !now.Poor() {
 			break

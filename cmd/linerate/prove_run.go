@@ -84,7 +84,7 @@ func reachLive(cmd *cobra.Command, s study.Spec, remote *hosts.Remote) (*liveAt,
 func (f *runFlags) resumeLive(cmd *cobra.Command, dir *studydir.Dir, remote *hosts.Remote) error {
 	if variant, trip := study.TripOf(dir.Trials); trip != nil {
 		return hint.With(fmt.Errorf("%s: guardrail %q ended the study under %s: %s", dir.Path, trip.Guardrail, variant, trip.Text),
-			"to try the setting again, run the study anew with another directory: linerate study run %s %s", host.Word(filepath.Join(dir.Path, studydir.SpecFile)), hint.Option("out", "DIR"))
+			"to try the setting again, run the study in another directory: linerate study run %s %s", host.Word(filepath.Join(dir.Path, studydir.SpecFile)), hint.Option("out", "DIR"))
 	}
 	at, err := reachLive(cmd, dir.Spec, remote)
 	if err != nil {
@@ -258,7 +258,7 @@ func (f *proveFlags) consentToSplit(cmd *cobra.Command, s study.Spec) error {
 // split runs a study by connection and prints its outcome.
 func (f *runFlags) split(cmd *cobra.Command, at *liveAt, dir *studydir.Dir) error {
 	if len(dir.Trials) > 0 {
-		return hint.With(fmt.Errorf("%s: a study by connection cannot be resumed: its clients can no longer be identified", dir.Path), "run it anew: linerate study run %s %s",
+		return hint.With(fmt.Errorf("%s: a study by connection cannot be resumed: its clients can no longer be identified", dir.Path), "run it again: linerate study run %s %s",
 			host.Word(filepath.Join(dir.Path, studydir.SpecFile)), hint.Option("out", "DIR"))
 	}
 	env, err := recordHost(dir, at.facts, liveEngine, assemble.LiveLabel)

@@ -76,10 +76,10 @@ func (s *tuning) read(data []byte) (err error) {
 	}
 	if s.Version == 1 || s.Version == 2 {
 		return hint.With(fmt.Errorf("%s was begun by an older linerate with another search method: its trials cannot be continued", filepath.Join(s.path, searchFile)),
-			"its result is in %s; search anew: linerate tune", filepath.Join(s.path, searchReport))
+			"its result is in %s; to search again: linerate tune", filepath.Join(s.path, searchReport))
 	}
 	if s.Version != searchVersion || len(space.Factors(s.Space)) == 0 || s.Seconds <= 0 {
-		return hint.With(fmt.Errorf("%s is not a search by this version of linerate", filepath.Join(s.path, searchFile)), "begin it anew: linerate tune")
+		return hint.With(fmt.Errorf("%s is not a search by this version of linerate", filepath.Join(s.path, searchFile)), "start it again: linerate tune")
 	}
 	if s.spec, err = study.Parse(searchFile, []byte(s.Study)); err != nil || !s.spec.OnMachines() {
 		return err
@@ -130,7 +130,7 @@ func (s *tuning) extend(more time.Duration) error {
 	case more < 0 || more > longestSearch:
 		return hint.Usagef("--more %s: want up to %s", more, longestSearch)
 	case s.written(string(tune.Guard)):
-		return hint.With(hint.Usagef("%s has measured its other metrics already", s.path), "without --more it goes on as planned")
+		return hint.With(hint.Usagef("%s has measured its other metrics already", s.path), "without --more it continues as planned")
 	}
 	s.More = more.Seconds()
 	return s.keep()
@@ -245,7 +245,7 @@ func (s *tuning) same(dir *studydir.Dir, want study.Spec) error {
 	}
 	now, err := study.Format(want)
 	if err == nil && !bytes.Equal(had, now) {
-		err = errors.Join(dir.Close(), hint.With(fmt.Errorf("%s holds another study than %s gives", dir.Path, filepath.Join(s.path, searchFile)), "begin the search anew: linerate tune"))
+		err = errors.Join(dir.Close(), hint.With(fmt.Errorf("%s holds another study than %s gives", dir.Path, filepath.Join(s.path, searchFile)), "start the search again: linerate tune"))
 	}
 	return err
 }

@@ -35,7 +35,7 @@ func TestVirtualMachine(t *testing.T) {
 	b.judge(t, "settings", `net.ipv4.ip_default_ttl":"77"`)
 	b.same(t, was)
 	// The controller dies when the machine goes down, as it comes up, while
-	// traffic runs, and is stopped by hand; each time the study goes on.
+	// traffic runs, and is stopped by hand; each time the study continues.
 	args := []string{"study", "run", "reboot.yaml", "--out", "reboot", "--ledger=none", "--seed", "3"}
 	for _, stage := range []struct {
 		name   string

@@ -73,7 +73,7 @@ func (p *Product) own(l *fact.Line) {
 		v, ok = n.Value(n.Default), true // the node's value if its user does not set it
 	}
 	if ok && v == strings.TrimSpace(l.Value) {
-		l.Default, l.Note = true, p.Title+" sets it to this by itself"
+		l.Default, l.Note = true, p.Title+" already sets it to this"
 	}
 }
 
@@ -81,7 +81,7 @@ func (p *Product) own(l *fact.Line) {
 func (p *Product) setLines() []fact.Line {
 	var lines []fact.Line
 	for _, s := range p.Sets {
-		lines = append(lines, fact.Line{File: s.In, Name: s.Name, Value: s.Value, Text: s.Name + "=" + s.Value, Stage: p.stage(), Effective: true, Default: true, Note: p.Title + " sets it by itself"})
+		lines = append(lines, fact.Line{File: s.In, Name: s.Name, Value: s.Value, Text: s.Name + "=" + s.Value, Stage: p.stage(), Effective: true, Default: true, Note: p.Title + " sets it"})
 	}
 	return lines
 }

@@ -65,7 +65,7 @@ func (v *vyos) settle() {
 		if !v.filters || !list[n.Name] || !strings.HasPrefix(n.Node, "firewall ") && !strings.HasPrefix(n.Node, "system conntrack ") {
 			continue
 		}
-		last := fact.Line{File: v.file, Text: n.Node + " " + n.Default, Name: n.Name, Value: n.Value(n.Default), Stage: fact.Sysctl, Effective: true, Default: true, Note: v.p.Title + " sets it by itself, with the firewall"}
+		last := fact.Line{File: v.file, Text: n.Node + " " + n.Default, Name: n.Name, Value: n.Value(n.Default), Stage: fact.Sysctl, Effective: true, Default: true, Note: v.p.Title + " sets it, with the firewall"}
 		i := slices.IndexFunc(v.c.Lines, func(l fact.Line) bool {
 			return l.Name == n.Name && n.At(l.Place)
 		})

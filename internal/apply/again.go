@@ -20,7 +20,7 @@ import (
 func (st Status) Free(machine string) error {
 	switch {
 	case machine != "" && st.MachineID != "" && st.MachineID != machine:
-		return hint.With(errors.New("another machine answers than the one that the plan was made for"), "make the plan anew: another machine's facts are not its own")
+		return hint.With(errors.New("another machine answers than the one that the plan was made for"), "make the plan again: it was made from another machine's facts")
 	case st.UID != 0:
 		return hint.With(errors.New("changing a host needs root"), "log in as root, or by way of sudo or doas")
 	case st.Live != nil:

@@ -171,7 +171,7 @@ func outOfTouch(m Machine, t Transaction, o Options, newest string, err error) e
 	if errors.As(err, &said) {
 		return err
 	}
-	o.Say("%v; it takes the change back by itself, in %s at the latest", err, o.Within)
+	o.Say("%v; it reverts the change itself, in %s at the latest", err, o.Within)
 	ctx, cancel := context.WithTimeout(context.Background(), o.Within+patience)
 	defer cancel()
 	for ctx.Err() == nil {
@@ -189,7 +189,7 @@ func outOfTouch(m Machine, t Transaction, o Options, newest string, err error) e
 		}
 		time.Sleep(time.Second)
 	}
-	return hint.With(err, "the host was not reached again; its switch reverts the change by itself")
+	return hint.With(err, "the host was not reached again; its switch reverts the change")
 }
 
 // prepare reads the host's state and returns the transaction.

@@ -186,7 +186,7 @@ func (t *Transaction) values(now Snapshot) error {
 		s := want[k]
 		value, exists := now.Values[k]
 		if !exists && !loads {
-			return hint.With(fmt.Errorf("%s does not exist on this host", s.Title()), "make the plan anew; a module may have to be loaded first")
+			return hint.With(fmt.Errorf("%s does not exist on this host", s.Title()), "make the plan again; a module may have to be loaded first")
 		}
 		if err := unchanged(s, k, value, exists); err != nil {
 			return err
@@ -209,7 +209,7 @@ func unchanged(s plan.Step, k knob.Key, value string, exists bool) error {
 	if exists {
 		is = fmt.Sprintf("%q", value)
 	}
-	return hint.With(fmt.Errorf("%s was %q when the plan was made and is %s now", s.Title(), *s.Current.Value, is), "find out who changed it, then make the plan anew")
+	return hint.With(fmt.Errorf("%s was %q when the plan was made and is %s now", s.Title(), *s.Current.Value, is), "find out who changed it, then make the plan again")
 }
 
 // before returns the current values of all that setting may change. It omits modules: one that

@@ -209,7 +209,7 @@ func (a *auditor) quiet(findings []Finding) int {
 func (a *auditor) unread() []Unread {
 	list := []Unread{}
 	if len(a.f.Sources) == 0 && a.f.From.Kind == fact.KindTree {
-		list = append(list, Unread{brevity(a.f.From.Path), "it holds none of a host's files", true})
+		list = append(list, Unread{brevity(a.f.From.Path), "it contains none of a host's files", true})
 	}
 	for _, s := range a.f.Sources {
 		if s.Status != fact.StatusUnreadable && s.Status != fact.StatusPartial {

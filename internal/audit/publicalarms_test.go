@@ -69,6 +69,6 @@ func TestPublicMisses(t *testing.T) {
 		{note: "a module under its old name, in the kernel today", files: l(`if_tap_load="YES"`), want: []string{"info LR-REMOVED:if_tap_load | if_tuntap is part of the kernel", "!warning"}},
 		{note: "the same on 12", release: "12.1", files: l(`if_tap_load="YES"`), want: []string{"!LR-REMOVED", "!LR-RENAMED"}},
 		{note: "a module under its old name", files: l(`fuse_load="YES"`), want: []string{"warning LR-RENAMED:fuse_load | fusefs_load"}},
-		{note: "what is hidden is no value", files: map[string]string{"/etc/rc.conf": `autoboot_delay="3x7"`}, want: []string{"error LR-MISPLACED:autoboot_delay", "!LR-MISPLACED:autoboot_delay | REDACTED\" is no number"}},
+		{note: "what is hidden is no value", files: map[string]string{"/etc/rc.conf": `autoboot_delay="3x7"`}, want: []string{"error LR-MISPLACED:autoboot_delay", "!LR-MISPLACED:autoboot_delay | REDACTED\" is not a number"}},
 	})
 }

@@ -67,7 +67,7 @@ func (a *auditor) noChoice(j judged) []candidate {
 		return nil
 	}
 	c := a.beyond(&tunable.ValueProblem{Kind: tunable.ProblemChoice, Outside: x.Outside}, j)
-	c.Message, c.Fix = fmt.Sprintf("%s is set to a word that is none of %s", j.Name, choices), "Correct the word, or remove the line."
+	c.Message, c.Fix = fmt.Sprintf("%s is set to a word that is not one of %s", j.Name, choices), "Correct the word, or remove the line."
 	return []candidate{c}
 }
 

@@ -314,7 +314,7 @@ func (a *auditor) undone(l fact.Line, rec *tunable.Record) []candidate {
 	if by.line == l || by.line.Name == l.Name || by.line.Name == "" || rec.SameValue(end, l.Value) || a.alternative(l) {
 		return nil
 	}
-	why := cmp.Or(by.indirect, "The two names are of one variable; the one written last wins.")
+	why := cmp.Or(by.indirect, "Both names set one variable; the one written last wins.")
 	return []candidate{a.says("LR-UNDONE", "later", l, with{"other": fmt.Sprintf("%s=%s at %s line %d", by.line.Name, by.line.Value, by.line.File, by.line.Number), "end": end, "why": why})}
 }
 

@@ -112,7 +112,7 @@ func Root() bool {
 func Confirm(cmd *cobra.Command, question string) (bool, error) {
 	in := cmd.InOrStdin()
 	if file, ok := in.(*os.File); !ok || !IsTerminal(file) {
-		return false, hint.With(hint.Usagef("standard input is not a terminal, so linerate cannot ask"), "add --yes to go on without asking")
+		return false, hint.With(hint.Usagef("standard input is not a terminal, so linerate cannot ask"), "add --yes to continue without asking")
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s [y/N] ", question)
 	line, _ := bufio.NewReader(in).ReadString('\n')

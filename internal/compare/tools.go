@@ -80,7 +80,7 @@ func ReadTool(name string, data []byte, which string) (o Output, ok bool, err er
 		o.Values, err = onlyNumbers(o.Values)
 	}
 	if err == nil && len(o.Values) == 0 {
-		err = errors.New("there is no result in it: did the run end?")
+		err = errors.New("it contains no result: did the run end?")
 	}
 	o.Tool = tools[i].name
 	if err != nil {
@@ -204,7 +204,7 @@ func hyperfine(data []byte, which string) (Output, error) {
 // one returns the index of the wanted name, or of the only one.
 func one(kind, which string, names []string) (int, error) {
 	if len(names) == 0 {
-		return 0, errors.New("there is no result in it: did the run end?")
+		return 0, errors.New("it contains no result: did the run end?")
 	}
 	if which == "" && len(names) == 1 {
 		return 0, nil

@@ -232,7 +232,7 @@ func (h *Host) set(name, value, place string, at int) {
 	case variable.MatchString(name):
 		why = "its name holds a variable"
 	case standIn.MatchString(value):
-		why = "its value stands for another: " + short(value)
+		why = "its value means another: " + short(value)
 	case strings.ContainsAny(value, "\"'\\"):
 		why = "its value is quoted by a program: " + short(value)
 	case value == "" || variable.MatchString(value):

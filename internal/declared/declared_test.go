@@ -80,7 +80,7 @@ params: {vm.nr_hugepages: "1024"}
 4 /boot/loader.conf net.isr.bindthreads="1"
 5 sysctl.conf vm.overcommit=0
 6 sysctl.conf kern.panic_reboot_wait_time = 30
-7 ? net.inet.tcp.msl: its value stands for another: KOLLA_UNSET
+7 ? net.inet.tcp.msl: its value means another: KOLLA_UNSET
 `},
 		"an installer without an ending": {"http/freebsd/installerconfig", `DISTRIBUTIONS="kernel.txz base.txz"
 #!/bin/sh

@@ -147,7 +147,7 @@ func (in *inspection) notTheUsers(lines []fact.Line) []fact.Line {
 	}
 	for i := range lines {
 		if p.Writes(lines[i].File, lines[i].Name) && in.f.Product.Config != "" {
-			lines[i].Default, lines[i].Note = true, p.Title+" writes this file anew"
+			lines[i].Default, lines[i].Note = true, p.Title+" rewrites this file"
 		}
 	}
 	return lines

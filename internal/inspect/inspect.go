@@ -233,7 +233,7 @@ func (in *inspection) plain(kind, path, text string) string {
 		}
 		if s := strings.TrimSpace(first); s != "" && s[0] != '#' && s[0] != ';' {
 			shown, _ := redact.Text(kind, first)
-			problem(shown, "a byte order mark, three bytes that no editor shows, stands before the first word: the system takes it for a part of the name")
+			problem(shown, "a byte order mark, three bytes that editors hide, precedes the first word: the system takes it for part of the name")
 		}
 		if more {
 			return "\n" + rest

@@ -34,7 +34,7 @@ func OwnSession(t *testing.T) bool {
 		return false
 	}
 	if on, err := os.ReadFile("/proc/sys/kernel/sched_autogroup_enabled"); err != nil || strings.TrimSpace(string(on)) == "0" {
-		t.Skip("this kernel does not share time by sessions: kernel.sched_autogroup_enabled is 0, or not there")
+		t.Skip("this kernel does not share time by sessions: kernel.sched_autogroup_enabled is 0 or missing")
 	}
 	return true
 }

@@ -135,7 +135,7 @@ var aKey = knob.Key{Mechanism: setting.Sysctl, Name: "net.a"}
 
 // A window that outlasted its switch blames nobody else, unless nothing of its own was on.
 func TestWhoChangedIt(t *testing.T) {
-	const late, other = "nobody confirmed in time", "somebody else changed it: net.a is "
+	const late, other = "nobody confirmed in time", "it was changed by somebody else: net.a is "
 	const took = "the window took 27 s, and the host took the setting back after 20 (nobody confirmed in time): net.a is old"
 	for _, c := range []struct {
 		before, arm, outcome, why string

@@ -242,7 +242,7 @@ func TestFailuresTripAGuardrail(t *testing.T) {
 	}
 }
 
-// Ctrl-C in a treated window puts the host back, and the study goes on later with the
+// Ctrl-C in a treated window puts the host back, and the study continues later with the
 // same schedule.
 func TestInterruptedAndResumed(t *testing.T) {
 	t.Parallel()

@@ -254,7 +254,7 @@ func (s *splitting) accepted() error {
 		}
 	}
 	of := cmp.Or(s.Spec.Parts[0].Live.Service, "this machine")
-	return hint.With(fmt.Errorf("%s accepted no TCP connection in %s", of, s.length), "ss -ltnp names the process that listens; a server in a container has a cgroup of its own; a quiet one needs %s", hint.Option("window", "5m"))
+	return hint.With(fmt.Errorf("%s accepted no TCP connection in %s", of, s.length), "ss -ltnp names the process that listens; a server in a container has its own cgroup; a quiet one needs %s", hint.Option("window", "5m"))
 }
 
 // read takes the connections that have ended.

@@ -396,7 +396,7 @@ func (s *stretch) judge(ctx context.Context) error {
 		}
 		add(study.GateRead, "%.0f s passed on the host in a window of %.0f s: %s", b.Uptime-a.Uptime, (s.length - s.burn).Seconds(), why)
 	case !slices.Equal(a.Services, b.Services):
-		add(study.GateReload, "%s was started anew", s.o.Service)
+		add(study.GateReload, "%s was restarted", s.o.Service)
 	}
 	var wrong []string
 	id, on := s.sw.on, s.o.on(s.slot.Arm)
@@ -409,7 +409,7 @@ func (s *stretch) judge(ctx context.Context) error {
 	if len(wrong) == 0 {
 		return nil
 	}
-	who := "somebody else changed it"
+	who := "it was changed by somebody else"
 	if why := s.sw.tookBack(ctx, id); why != "" && len(on) > 0 {
 		who = fmt.Sprintf("the window took %.0f s, and the host took the setting back after %.0f (%s)", time.Since(s.w.Start).Seconds(), (s.sw.window + s.sw.grace).Seconds(), why)
 	}

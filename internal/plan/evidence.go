@@ -102,7 +102,7 @@ func (p *planning) take(name string, r *tunable.Record, c evidence.Change, n *na
 	if problem := r.Reject(c.After); problem != nil {
 		p.leave(name, c.Text+" This system does not take "+c.After+": "+problem.Message+".", n)
 	} else if !p.gains(name, r, c.After, n, c.Text, Evidence{Kind: MeasuredHere, Text: c.Text, Refs: c.Verdicts}) {
-		p.leave(name, c.Text+" linerate has no file of its own to set it in.", n)
+		p.leave(name, c.Text+" linerate writes no file that sets it.", n)
 	}
 }
 

@@ -43,7 +43,7 @@ func Parse(doc []byte) (Plan, error) {
 	}
 	if p.Digest != want {
 		return Plan{}, hint.With(fmt.Errorf("%w: its digest says %s, its content %s", ErrDigest, p.Short(), Plan{Digest: want}.Short()),
-			"make the plan anew; if you changed it on purpose, linerate plan show with %s adds a new digest", hint.Option("seal", ""))
+			"make the plan again; if you changed it on purpose, linerate plan show with %s adds a new digest", hint.Option("seal", ""))
 	}
 	return p, nil
 }
@@ -72,7 +72,7 @@ func decode(doc []byte) (Plan, error) {
 		return Plan{}, errors.New("not a plan: there is data after the document")
 	}
 	if p.Version != Version {
-		return Plan{}, hint.With(fmt.Errorf("plan of version %d: this linerate reads version %d", p.Version, Version), "make the plan anew")
+		return Plan{}, hint.With(fmt.Errorf("plan of version %d: this linerate reads version %d", p.Version, Version), "make the plan again")
 	}
 	return p, p.Check()
 }

@@ -54,7 +54,7 @@ func (p *planning) set(a *Advice, r *tunable.Record, name, device string, n *nam
 		return err
 	}
 	if s.Where.File == "" && !s.Where.Runtime {
-		return p.leaveFor(name, fmt.Sprintf("It should be %s, and linerate has no place of its own to set it: %s", value, setBy(r, name, value)), a.Reason, n)
+		return p.leaveFor(name, fmt.Sprintf("It should be %s, but linerate cannot set it: %s", value, setBy(r, name, value)), a.Reason, n)
 	}
 	fill := func(text string) string {
 		out, ferr := language().Fill(text, n)

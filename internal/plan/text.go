@@ -27,7 +27,7 @@ func (p Plan) Text(w io.Writer, st show.Style) error {
 		p.Settings[i].text(out, p.Settings[i+1:i+same])
 		i += same
 	}
-	section(out, "To set by hand", "linerate has no place of its own for it", p.ByHand, func(h ByHand) (string, []string) {
+	section(out, "To set by hand", "linerate has no file for it", p.ByHand, func(h ByHand) (string, []string) {
 		return h.Name + ": " + h.Value, []string{h.Do, h.Reason, join(": ", h.Evidence.Kind, h.Evidence.Text)}
 	})
 	section(out, "Better gone", "yours to delete: a plan never edits your files", p.Remove, func(r Removal) (string, []string) {
@@ -117,8 +117,8 @@ func (s Step) text(out *show.Page, others []Step) {
 
 // costs describes the reset costs of package tunable.
 var costs = map[string]string{
-	"none": "", "link-flap": "the link goes down and up", "service": "a service must be restarted", "module": "its module must be loaded anew",
-	"reboot": "a reboot", "new": "none; affects only new connections", "remount": "the file system must be mounted anew",
+	"none": "", "link-flap": "the link goes down and up", "service": "a service must be restarted", "module": "its module must be reloaded",
+	"reboot": "a reboot", "new": "none; affects only new connections", "remount": "the file system must be remounted",
 }
 
 func cost(reset string) string {

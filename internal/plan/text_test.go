@@ -63,7 +63,7 @@ module-param x/y: not known (modprobe.d) → 1
   where      /etc/modprobe.d/linerate.conf (at the next boot)
   costs      odd
 
-To set by hand (linerate has no place of its own for it)
+To set by hand (linerate has no file for it)
   worker_processes: 4
       set it in nginx.conf
       faster

@@ -121,7 +121,7 @@ func (t *Table) String() string {
 		mix = "routes of a full table's prefix lengths"
 	}
 	if t.Miss {
-		miss = ", none of them hit"
+		miss = ", none of them matched"
 	}
 	return fmt.Sprintf("%d %s%s", t.Count, mix, miss)
 }

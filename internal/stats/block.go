@@ -375,7 +375,7 @@ func warnBlocks(c *Comparison, d []float64, opt Options) {
 		c.warn(TooFew, "run at least 5 blocks", "%d complete blocks give no verdict", n)
 	}
 	if c.SD == 0 {
-		c.warn(NoVariation, "check that the metric is measured anew in every trial and not rounded",
+		c.warn(NoVariation, "check that the metric is measured again in every trial and not rounded",
 			"all %d block-wise effects are equal", n)
 	}
 	if n < 5 {

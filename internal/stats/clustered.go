@@ -88,7 +88,7 @@ func (c *Comparison) finishUnits(s clusterScatter, q float64, opt Options) {
 	case tail < leastTail:
 		c.warn(TooFew, opt.Of.More+", or watch a quantile nearer the median", "%d %s in the smaller arm are too few for this metric", c.N, opt.Of.Units)
 	case s.clusters < leastClusters:
-		c.warn(TooFew, opt.Of.More+", to see more "+opt.Of.Clusters, "the %s are of %d %s, some with so many that they count as %s: too few to say anything of others", opt.Of.Units, s.all, opt.Of.Clusters, twoDigits(s.clusters))
+		c.warn(TooFew, opt.Of.More+", to see more "+opt.Of.Clusters, "the %s come from %d %s, some with so many that they count as %s: too few to generalise from", opt.Of.Units, s.all, opt.Of.Clusters, twoDigits(s.clusters))
 	default:
 		return
 	}

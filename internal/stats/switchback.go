@@ -57,7 +57,7 @@ func (c *Comparison) warnPairs(d []float64, opt Options) {
 		return
 	}
 	if c.SD == 0 {
-		c.warn(NoVariation, "check that the metric is measured anew in every window and not rounded", "all %d effects of pairs are equal", c.N)
+		c.warn(NoVariation, "check that the metric is measured again in every window and not rounded", "all %d effects of pairs are equal", c.N)
 	}
 	if o := FindOutliers(d); len(o) > 0 {
 		c.warn(Outliers, "look at these windows; they are kept", "far from the rest: %s", numbers("pair", o))

@@ -60,7 +60,7 @@ func warnSamples(c *Comparison, x, y []float64, opt Options) {
 	_, vx := meanVariance(x)
 	_, vy := meanVariance(y)
 	if vx == 0 || vy == 0 {
-		c.warn(NoVariation, "check that the values are measured anew and not rounded", "a sample does not vary")
+		c.warn(NoVariation, "check that the values are measured again each time and not rounded", "a sample does not vary")
 	}
 	if r := math.Sqrt(max(vx, vy) / min(vx, vy)); r > 3 && !math.IsInf(r, 0) {
 		c.warn(UnequalSpread, "trust Welch's interval rather than ministat's pooled one",

@@ -339,7 +339,7 @@ func (r *Results) warn(s Spec) {
 	switch {
 	case r.Complete:
 	case s.Design == Concurrent:
-		r.Warnings = append(r.Warnings, "the study ended before its last window, and does not go on: intervals between connections hold at any time, those of the whole host do not")
+		r.Warnings = append(r.Warnings, "the study ended before its last window and cannot be resumed: intervals between connections are valid at any time, those of the whole host are not")
 	default:
 		r.Warnings = append(r.Warnings, "the study is not complete: resume it to run the trials that are left")
 	}

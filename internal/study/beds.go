@@ -130,7 +130,7 @@ func (v *Verdict) addBeds(s Spec, g Goal, c stats.Comparison, control, variant s
 	}
 	v.PBeds = stats.Num(stats.AmongGroups(groups).P)
 	if p := v.PBeds; p.Known() && p.Float() < alpha {
-		v.Warnings = append(v.Warnings, fmt.Sprintf("the effect differs between testbeds (%s): %s; the verdict is of their mean, and holds for these testbeds only", show.PIs(p.Float()), v.BedList()))
+		v.Warnings = append(v.Warnings, fmt.Sprintf("the effect differs between testbeds (%s): %s; the verdict is about their mean, and holds for these testbeds only", show.PIs(p.Float()), v.BedList()))
 	}
 }
 

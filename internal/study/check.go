@@ -54,7 +54,7 @@ func (s *Spec) checkWorkload() *yamlfile.Problem {
 	}
 	if w.Link != "" {
 		if r, err := load.ParseRate(w.Link); err != nil || r.BPS == 0 {
-			return yamlfile.Wrong("workload.link", "link: %q is no rate of a wire", w.Link).Advise("write 10Gbps")
+			return yamlfile.Wrong("workload.link", "link: %q is not the rate of a wire", w.Link).Advise("write 10Gbps")
 		}
 	}
 	return CheckFrames("workload", w)
@@ -69,7 +69,7 @@ func CheckFrames(path string, w Workload) *yamlfile.Problem {
 		return p
 	}
 	if !(w.Elephant >= 0 && w.Elephant < 1) || w.Elephant > 0 && w.Flows < 2 {
-		return yamlfile.Wrong(path+".elephant", "elephant: %g is no share that one flow of several sends", w.Elephant).Advise("write elephant: 0.5, and flows: 2 or more")
+		return yamlfile.Wrong(path+".elephant", "elephant: %g is not a share that one of several flows can send", w.Elephant).Advise("write elephant: 0.5, and flows: 2 or more")
 	}
 	for i, size := range w.Sizes {
 		at := fmt.Sprintf("%s.sizes[%d]", path, i)
@@ -220,7 +220,7 @@ func (s *Spec) checkMetrics() *yamlfile.Problem {
 func (g Goal) checkMargin(m Metric, path string) *yamlfile.Problem {
 	switch {
 	case g.MarginPoints != 0 && !m.Share:
-		return yamlfile.Wrong(path+".margin_points", "%s is no share of a whole", g.Metric).Advise("write margin_percent")
+		return yamlfile.Wrong(path+".margin_points", "%s is not a fraction", g.Metric).Advise("write margin_percent")
 	case !(g.MarginPoints >= 0 && g.MarginPoints < 100):
 		return yamlfile.Wrong(path+".margin_points", "margin_points: %g is not within 0 and 100", g.MarginPoints)
 	case g.MarginPoints > 0 && g.MarginPercent == 0:
@@ -272,7 +272,7 @@ func (s *Spec) partNames() (names []string) {
 // ofItsOwn advises how to give two things of the same name distinct names.
 func (s *Spec) ofItsOwn(at Point) string {
 	if len(at) == 0 {
-		return "give each a name of its own"
+		return "give each a unique name"
 	}
 	return "a sweep makes one of each value: write $" + slices.Sorted(maps.Keys(at))[0] + " into the name"
 }

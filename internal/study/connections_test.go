@@ -43,7 +43,7 @@ func TestConcurrentTerms(t *testing.T) {
 	}
 	for _, c := range []struct{ old, new, want, hint string }{
 		{"design: concurrent\n", "", "modes switchback", ""},
-		{"{kind: live}", "{kind: netns}", "design concurrent is of a live host", "kind: live"},
+		{"{kind: live}", "{kind: netns}", "design concurrent needs a live host", "kind: live"},
 		{"{kind: live}", "{kind: live, host: ssh://www1}", "on the machine that linerate runs on", "leave host out"},
 		{"window: 10", "window: 10, pilot: 5", "have window, watch, service and harm_percent alone", ""},
 		{"watch: [duration, retransmits]", "watch: []", "nothing is watched", "duration"},

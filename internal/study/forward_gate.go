@@ -106,7 +106,7 @@ var forwardGates = []Gate{
 	{Name: HeadroomGate, Ask: askHeadroom, Lasting: true},
 	{Name: "nothing asked", Ask: func(a Asked) []string {
 		m := a.Observed.Management
-		return FaultIf(a.Observed.Flooded && sent(a) && (m == nil || m.Greeting.Sent == 0), "nobody asked the DUT whether it is usable")
+		return FaultIf(a.Observed.Flooded && sent(a) && (m == nil || m.Greeting.Sent == 0), "the DUT was not asked whether it is usable")
 	}},
 	NotTaken, ReceiverLost,
 }

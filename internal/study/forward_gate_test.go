@@ -130,7 +130,7 @@ func TestFloods(t *testing.T) {
 		"sound":          {func(*Observation) {}, ""},
 		"nothing came":   {func(o *Observation) { o.Received = load.Received{} }, ""},
 		"nothing sent":   {func(o *Observation) { o.Sent.TxPackets = 0 }, "the generator sent nothing"},
-		"nobody asked":   {func(o *Observation) { o.Management = nil }, "nobody asked the DUT"},
+		"nobody asked":   {func(o *Observation) { o.Management = nil }, "the DUT was not asked"},
 		"hardly a flood": {func(o *Observation) { o.Sent.TxPackets, o.Sent.Unsent = 50_000, 50_000 }, "50.00 % of the frames due were not sent"},
 	} {
 		o := Observation{Flooded: true, Management: &Management{Greeting: Answers{Sent: 100, Answered: 20}},

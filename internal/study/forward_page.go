@@ -17,7 +17,7 @@ func forwardMethod(r Results, p Part) string {
 	head := fmt.Sprintf("Part %s (mode %s, %d blocks of %g s trials): ", p.Name, p.Mode, p.Blocks, p.Seconds)
 	switch {
 	case p.Flood != "":
-		return head + fmt.Sprintf("segments that open TCP connections, %s, from addresses that nobody has, to a service on the router, while a prober on the same wire asks for it.", offeredWords(p.Rate))
+		return head + fmt.Sprintf("segments that open TCP connections, %s, from unused addresses, to a service on the router, while a prober on the same wire requests it.", offeredWords(p.Rate))
 	case p.Mode == testbed.Cost:
 		return head + fmt.Sprintf("%s. The chain's CPU time per packet, minus that of the same chain without a router in the same block, is the router's cost; the forwarding rate is what that cost allows one CPU. It is not a throughput.", costRuns(r.Environment)) + bothWays(p)
 	}
@@ -48,7 +48,7 @@ func overloaded(e Environment) string {
 	case e.On(testbed.KindSSH, testbed.KindPorts):
 		return "the DUT"
 	}
-	return "the router's ingress has a CPU of its own and"
+	return "the router's ingress has its own CPU and"
 }
 
 // bothWays says how bidirectional traffic affects a part's numbers.

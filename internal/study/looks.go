@@ -56,7 +56,7 @@ func (s *Spec) checkLooks() *yamlfile.Problem {
 		return yamlfile.Wrong("looks.precision_percent", "precision_percent: %g is not within 0 and 100", l.PrecisionPercent)
 	}
 	if !(l.Alpha >= 0 && l.Alpha < 1) {
-		return yamlfile.Wrong("looks.alpha", "alpha: %g is no level between 0 and 1", l.Alpha)
+		return yamlfile.Wrong("looks.alpha", "alpha: %g is not between 0 and 1", l.Alpha)
 	}
 	part, _ := s.Part(s.Primary().Part)
 	if last := l.Blocks[len(l.Blocks)-1]; last > part.Blocks {
@@ -208,7 +208,7 @@ func (r *Results) NoVerdicts(s Spec) {
 		}
 		v.Verdict, v.PHolm = stats.Inconclusive, stats.Number{}
 	}
-	r.Answer = "There is no verdict before the study's end: the intervals so far hold at any time, and get narrower."
+	r.Answer = "There is no verdict before the end of the study: the intervals so far are valid at any time, and get narrower."
 }
 
 // Quick returns the study with half the blocks, trials of 0.4 times their length, and shorter

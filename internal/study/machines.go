@@ -69,7 +69,7 @@ func (s *Spec) checkTestbed() *yamlfile.Problem {
 func (s *Spec) checkLive() *yamlfile.Problem {
 	switch {
 	case !s.OnLiveHost():
-		return yamlfile.Wrong("design", "design %s is of a live host", s.Design).Advise("write testbed: {kind: live, host: ssh://HOST}, or design: blocks")
+		return yamlfile.Wrong("design", "design %s needs a live host", s.Design).Advise("write testbed: {kind: live, host: ssh://HOST}, or design: blocks")
 	case s.Design == Blocks:
 		return yamlfile.Wrong("design", "a live host can only be switched back and forth: its settings are one at a time").Advise("write design: switchback")
 	case s.Testbed.File != "":

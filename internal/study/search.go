@@ -74,7 +74,7 @@ func (s *Search) check(path string) *yamlfile.Problem {
 		rate Rate
 	}{{"min", s.Min}, {"max", s.Max}} {
 		if l, err := r.rate.Parse(); r.rate != "" && (err != nil || l.PPS == 0) {
-			return yamlfile.Wrong(path+"."+r.key, "%s: %q is no rate in frames per second", r.key, string(r.rate)).Advise("write 100kpps")
+			return yamlfile.Wrong(path+"."+r.key, "%s: %q is not a rate in frames per second", r.key, string(r.rate)).Advise("write 100kpps")
 		}
 	}
 	for i, f := range s.LatencyAt {

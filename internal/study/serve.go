@@ -15,7 +15,7 @@ import (
 func checkAsks(s *Spec) *yamlfile.Problem {
 	asks := asks(s.Workload)
 	if i := slices.IndexFunc(s.Parts, func(p Part) bool { return isServed(p) != asks }); i >= 0 {
-		return yamlfile.Wrong(PartPath(i)+".mode", "mode serve is of a workload of requests, and of nothing else").Advise("give the study workload: {http: …} and all its parts mode: serve, or none")
+		return yamlfile.Wrong(PartPath(i)+".mode", "mode serve needs a workload of requests").Advise("give the study workload: {http: …} and all its parts mode: serve, or none")
 	}
 	if asks {
 		return nil
@@ -37,7 +37,7 @@ func checkServe(s *Spec, p Part, path string) *yamlfile.Problem {
 	case !p.Rate.IsMax():
 		return yamlfile.Wrong(path+".rate", "requests have a rate of their own").Advise("write http: {rate: 100}")
 	case GoesBothWays(p):
-		return yamlfile.Wrong(path+".directions", "requests have answers: directions are of packets")
+		return yamlfile.Wrong(path+".directions", "directions apply to packets, not to requests")
 	}
 	if _, err := LinkOf(s, p).Parse(); err != nil {
 		at := "link"

@@ -97,7 +97,7 @@ func (f *Files) check(path string) *yamlfile.Problem {
 
 func checkBurst(path string, n int, rate float64) *yamlfile.Problem {
 	if n > 0 && rate > 0 {
-		return yamlfile.Wrong(path+".burst", "burst: %d is beside a rate", n).Advise("a burst is a closed loop's: leave out rate")
+		return yamlfile.Wrong(path+".burst", "burst: %d cannot be combined with a rate", n).Advise("a burst is a closed loop's: leave out rate")
 	}
 	return yamlfile.Within(path+".burst", n, 0, maxBurst)
 }

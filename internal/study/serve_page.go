@@ -144,7 +144,7 @@ func webMethod(t turns, p Part, link string) string {
 	if !h.Keepalive {
 		kept = "a new connection for each"
 	}
-	return fmt.Sprintf("%s, %s. Each arm has a server of its own, in namespaces made anew for each block, over %s. "+
+	return fmt.Sprintf("%s, %s. Each arm has its own server, in namespaces created for each block, over %s. "+
 		"Latency runs from when a request was due to the last byte of its answer; failed requests have none and are counted.",
 		t.loop(h.Rate, h.Arrivals, show.Plural(h.Connections, "connection"), "requests"), kept, link)
 }
@@ -193,7 +193,7 @@ func (t turns) loop(rate float64, arrivals, closed, unit string) string {
 // mailMethod describes a part of mail messages.
 func mailMethod(t turns, p Part, link string) string {
 	m := p.SMTP
-	return fmt.Sprintf("%s, to %s of a Postfix of each arm's own, over %s. Its queue and mailboxes are on a file system of its own, made anew for each block. "+
+	return fmt.Sprintf("%s, to %s of each arm's own Postfix, over %s. Its queue and mailboxes are on a separate file system, created for each block. "+
 		"Latency ends with the reply that takes a message; a turn ends when the queue is empty, and the settled rate counts that time.",
 		t.loop(m.Rate, m.Arrivals, show.Plural(m.Sessions, "session"), "messages"), show.Plural(m.Accounts, "account"), link)
 }
@@ -206,6 +206,6 @@ func filesMethod(t turns, p Part) string {
 		synced = ", with fsync(2) after each write"
 	}
 	return fmt.Sprintf("%s on %s of %s%s. A request is a transaction: it reads or appends to one file, and creates or deletes one. "+
-		"Each arm's files are on a file system of its own, made anew for each block. A turn ends when all is on the disk, and the settled rate counts that time.",
+		"Each arm's files are on a separate file system, created for each block. A turn ends when all data is on the disk, and the settled rate counts that time.",
 		t.loop(f.Rate, f.Arrivals, show.Plural(f.Lanes, "lane"), "transactions"), show.Plural(f.Count, "file"), f.Size, synced)
 }

@@ -259,7 +259,7 @@ func (s Setting) checkKeys(path string) *yamlfile.Problem {
 	}
 	if len(named) != 1 {
 		return yamlfile.Wrong(path, "a setting has exactly one of %s; this one has %d", strings.Join(known, ", "), len(named)).
-			Advise("begin each setting with a dash of its own, and one of these")
+			Advise("begin each setting with its own dash, and one of these")
 	}
 	return nil
 }
@@ -282,7 +282,7 @@ func (s *Spec) checkPlace() *yamlfile.Problem {
 			t := set.target()
 			switch {
 			case !s.OnMachines() && (t.machines || len(set.Undo) > 0):
-				return yamlfile.Wrong(path, "files, rc, loader, image, pf, ipfw and undo are of testbeds of machines").Advise("give the study testbed: {kind: ssh, file: lab.yaml}")
+				return yamlfile.Wrong(path, "files, rc, loader, image, pf, ipfw and undo need a testbed of machines").Advise("give the study testbed: {kind: ssh, file: lab.yaml}")
 			case s.OnMachines() && t.boot != "" && s.Reset != ResetReboot:
 				return yamlfile.Wrong(path+"."+t.key, "%s", t.boot).Advise("give the study reset: reboot")
 			case s.OnMachines() && set.Scope != "":

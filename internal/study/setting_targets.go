@@ -156,7 +156,7 @@ func checkTCP(s *Setting, path string) *yamlfile.Problem {
 	case t == setting.Path{}:
 		return yamlfile.Wrong(path, "the setting sets nothing").Advise("give initcwnd, initrwnd, congestion or ulp")
 	case t.Congestion != "" && !congestionRE.MatchString(t.Congestion):
-		return yamlfile.Wrong(path+".congestion", "congestion %q is no name of a congestion control", t.Congestion)
+		return yamlfile.Wrong(path+".congestion", "congestion %q is not the name of a congestion control", t.Congestion)
 	}
 	return cmp.Or(yamlfile.Within(path+".initcwnd", t.InitCwnd, 0, maxInitialWindow), yamlfile.Within(path+".initrwnd", t.InitRwnd, 0, maxInitialWindow),
 		yamlfile.OneOf(path+".ulp", t.ULP, "", "tls"))

@@ -73,7 +73,7 @@ func (s *Spec) checkSweeps() *yamlfile.Problem {
 			return p
 		}
 		if first, _ := s.SweepOf(w.Parameter); !slices.Equal(first.Values, w.Values) {
-			return yamlfile.Wrong(fmt.Sprintf("sweep[%d]", i), "two sweeps are of parameter %q", w.Parameter)
+			return yamlfile.Wrong(fmt.Sprintf("sweep[%d]", i), "two sweeps vary parameter %q", w.Parameter)
 		}
 	}
 	return nil
@@ -96,7 +96,7 @@ func (w Sweep) check(path string) *yamlfile.Problem {
 			return yamlfile.Wrong(at, "value %g is not within 0 and 1e12", v)
 		}
 		if slices.Contains(w.Values[:i], v) {
-			return yamlfile.Wrong(at, "value %s is there twice", number(v))
+			return yamlfile.Wrong(at, "value %s occurs twice", number(v))
 		}
 	}
 	for i, v := range w.Quick {

@@ -67,7 +67,7 @@ func fillTerms(p *Part, said func(key string) bool) {
 func checkSwitched(s *Spec) *yamlfile.Problem {
 	for i, p := range s.Parts {
 		if s.OnLiveHost() != (p.Mode == SwitchbackMode || p.Mode == ConnectionsMode) {
-			return yamlfile.Wrong(PartPath(i)+".mode", "modes %s and %s are of testbed live, and of no other", SwitchbackMode, ConnectionsMode).Advise("write testbed: {kind: live, host: ssh://HOST}, and leave mode out")
+			return yamlfile.Wrong(PartPath(i)+".mode", "modes %s and %s need testbed live", SwitchbackMode, ConnectionsMode).Advise("write testbed: {kind: live, host: ssh://HOST}, and leave mode out")
 		}
 		if s.OnLiveHost() && (s.Design == Concurrent) != (p.Mode == ConnectionsMode) {
 			return yamlfile.Wrong(PartPath(i)+".mode", "mode %s is of design %s, and of no other", ConnectionsMode, Concurrent)

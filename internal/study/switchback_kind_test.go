@@ -254,7 +254,7 @@ func TestTermsOfLiveStudies(t *testing.T) {
 		{`sysctl: net.ipv4.tcp_sack, value: "0"`, "link: mtu, device: eth0, value: 9000", "can only change run-time settings", "kind: ssh"},
 		{`sysctl: net.ipv4.tcp_sack, value: "0"`, "nft: {linear: 3}", "can only change run-time settings", "kind: ssh"},
 		{"testbed: {kind: live}\n", "testbed: {kind: netns}\ndefaults: {}\n", "live.yaml:", ""},
-		{"testbed: {kind: live}\n", "", "modes switchback and connections are of testbed live", "testbed: {kind: live"},
+		{"testbed: {kind: live}\n", "", "modes switchback and connections need testbed live", "testbed: {kind: live"},
 		{"parts: [{name: day", "parts: [{name: night, live: {watch: [rtt]}}, {name: day", "a live host is studied in one part", ""},
 	} {
 		text := strings.Replace(live, c.old, c.new, 1)

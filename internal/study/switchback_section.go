@@ -241,7 +241,7 @@ func (v Verdict) Longer(s Spec) string {
 
 func lateTable(r Results) document.Table {
 	t := document.Table{Title: "Late effects", Header: []string{"metric", "variant", "p", ""},
-		Note: "Whether the window before still acts on the next, by a regression on both arms and redrawn orders of the pairs. Below 0.05 it does: a verdict needs the effect on both windows to say the same, and below 0.005 that effect is told. A late part below a tenth of the direct effect, or of the margin, changes nothing."}
+		Note: "Whether a window still acts on the next one, by a regression on both arms and redrawn orders of the pairs. Below 0.05 it does: a verdict then needs the effect over both windows to agree, and below 0.005 that effect is reported. A late part below a tenth of the direct effect, or of the margin, changes nothing."}
 	for _, v := range r.Verdicts {
 		if v.Late == nil {
 			continue

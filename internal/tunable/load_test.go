@@ -39,7 +39,7 @@ func TestMistakes(t *testing.T) {
 		{"bad settable", "settable: runtime", "settable: sometimes", `freebsd/x.yaml:3: net.x: settable "sometimes" is none of`},
 		{"no summary", "summary: s", "summary: ''", "net.x: no summary"},
 		{"no sources", "sources: [a.c]", "sources: []", "net.x: no sources"},
-		{"default of the wrong type", "default: 5", "default: five", `default "five": "five" is no number`},
+		{"default of the wrong type", "default: 5", "default: five", `default "five": "five" is not a number`},
 		{"bad release", "summary: s", "since: newest\n    summary: s", `freebsd/x.yaml:8: release "newest"`},
 		{"removed before it came", "summary: s", "since: 14.0\n    removed: 13.0\n    summary: s", "removed in 13.0, but there only since 14.0"},
 		{"formula without a vector", "default: 5", "formula: memory / 2", "a formula without a vector"},

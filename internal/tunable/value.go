@@ -84,7 +84,7 @@ func (r *Record) RejectOn(rel release.Release, value string) *ValueProblem {
 		}
 		for _, w := range words {
 			if !slices.Contains(s.Values, w) {
-				return &ValueProblem{Kind: ProblemChoice, Message: fmt.Sprintf("%q is none of %s", w, strings.Join(s.Values, ", ")), Outside: x.Outside}
+				return &ValueProblem{Kind: ProblemChoice, Message: fmt.Sprintf("%q is not one of %s", w, strings.Join(s.Values, ", ")), Outside: x.Outside}
 			}
 		}
 	}
@@ -136,7 +136,7 @@ func rejectWhole(s State, x Range, v string) *ValueProblem {
 	w := widths[s.Type]
 	n, ok := ParseInteger(v)
 	if !ok {
-		return &ValueProblem{Kind: ProblemType, Message: fmt.Sprintf("%q is no number", v), Outside: Refused}
+		return &ValueProblem{Kind: ProblemType, Message: fmt.Sprintf("%q is not a number", v), Outside: Refused}
 	}
 	if s.Type != Bool && (n.Cmp(w[0]) < 0 || n.Cmp(w[1]) > 0) {
 		beyond := x.Beyond
@@ -157,7 +157,7 @@ func (r *Record) rejectVector(rel release.Release, x Range, v string) *ValueProb
 		if s.Count > 0 && i == s.Count { // proc_dointvec ignores more
 			return &ValueProblem{Kind: ProblemType, Message: fmt.Sprintf("%d numbers; the kernel takes the first %d", len(parts), s.Count), Outside: Clamped}
 		}
-		problem := &ValueProblem{Kind: ProblemType, Message: fmt.Sprintf("%q is no number", p), Outside: Refused}
+		problem := &ValueProblem{Kind: ProblemType, Message: fmt.Sprintf("%q is not a number", p), Outside: Refused}
 		if n, ok := ParseInteger(p); ok {
 			problem = rejectNumber(s.Constraints, x.Outside, p, n)
 		}
@@ -173,7 +173,7 @@ func rejectNumber(k Constraints, outside Outside, v string, n *big.Int) *ValuePr
 	f, _ := new(big.Float).SetInt(n).Float64()
 	switch {
 	case len(k.Values) > 0 && !slices.Contains(k.Values, n.String()):
-		return &ValueProblem{Kind: ProblemChoice, Message: fmt.Sprintf("%s is none of %s", v, strings.Join(k.Values, ", ")), Outside: outside}
+		return &ValueProblem{Kind: ProblemChoice, Message: fmt.Sprintf("%s is not one of %s", v, strings.Join(k.Values, ", ")), Outside: outside}
 	case k.Min != nil && f < *k.Min:
 		return &ValueProblem{Kind: ProblemRange, Message: fmt.Sprintf("%s is below the minimum, %s", v, number(*k.Min)), Outside: outside}
 	case k.Max != nil && f > *k.Max:

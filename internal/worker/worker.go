@@ -69,7 +69,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		var not *queue.NotAvailable
 		switch {
 		case errors.As(err, &not) && errors.Is(err, queue.ErrQuarantined):
-			once("testbed %s is in quarantine until somebody frees it: %s", w.Testbed.Testbed, not.Why)
+			once("testbed %s is in quarantine until it is freed: %s", w.Testbed.Testbed, not.Why)
 			_ = wait.For(ctx, w.Retry)
 			continue
 		case errors.As(err, &not):

@@ -17,12 +17,12 @@ var mistakes = []struct{ sign, what, advice string }{
 	{"flow mapping end token", "keys that { begin have no }", "close them with }, and put commas between them"},
 	{"end character of double-quoted", "a text that \" begins has no \" at its end", "close it, or omit the quotes"},
 	{"end character of single-quoted", "a text that ' begins has no ' at its end", "close it, or write a single ' as two"},
-	{"character '\t'", "a tab stands where YAML wants spaces", "indent by spaces"},
-	{"mapping value is not allowed", "a key stands where none can be", "indent it like its neighbours, and put texts that contain a colon in quotes"},
-	{"value is not allowed in this context", "a value stands where none can be", "indent it deeper than its key, and like its neighbours"},
+	{"character '\t'", "a tab where YAML wants spaces", "indent by spaces"},
+	{"mapping value is not allowed", "a key where none is allowed", "indent it like its neighbours, and put texts that contain a colon in quotes"},
+	{"value is not allowed in this context", "a value where none is allowed", "indent it deeper than its key, and like its neighbours"},
 	{"non-map value is specified", "a line is no KEY: VALUE", "put a colon and a space behind the key"},
 	{"unexpected key name", "a line is no KEY: VALUE", "put a colon and a space behind the key"},
-	{"block sequence entries are not allowed", "a dash stands where no list can be", "indent the list like its neighbours"},
+	{"block sequence entries are not allowed", "a dash where a list is not allowed", "indent the list like its neighbours"},
 	{"already defined at", "", "keep one of them"},
 }
 

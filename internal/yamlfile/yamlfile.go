@@ -57,7 +57,7 @@ func Read(file string, data []byte, kind Kind, v any) (*Places, error) {
 	case n == 0 || root.Docs[0].Body == nil:
 		return nil, hint.With(hint.Usagef("%s: the file is empty: %s is one YAML document with %s", file, kind.Noun, kind.Content), "begin with a line, %s: …", firstWord(kind.Content))
 	case n > 1:
-		return nil, hint.With(hint.Usagef("%s: %d YAML documents: %s is one, with %s", file, n, kind.Noun, kind.Content), "put each into a file of its own, and remove the lines of three dashes")
+		return nil, hint.With(hint.Usagef("%s: %d YAML documents: %s is one, with %s", file, n, kind.Noun, kind.Content), "put each into a separate file, and remove the lines of three dashes")
 	}
 	if err := checkVersion(file, kind, root.Docs[0].Body); err != nil {
 		return nil, err
@@ -202,7 +202,7 @@ func (p *Places) keysAdvice(path string) string {
 	if path == "" {
 		return fmt.Sprintf("begin with a line, %s: …", firstWord(p.kind.Content))
 	}
-	return "write its keys as KEY: VALUE, each on an indented line of its own"
+	return "write its keys as KEY: VALUE, each on a separate indented line"
 }
 
 func firstWord(text string) string {

@@ -225,9 +225,9 @@ func nonsense(name, place, text string) error {
 	})
 	switch line := lineOf[kind]; {
 	case kind == redact.Sense && strings.Contains(text, "<!DOCTYPE"):
-		return hint.With(hint.Usagef("%s has a document type, which no product writes", name), "export the configuration anew")
+		return hint.With(hint.Usagef("%s has a document type, which no product writes", name), "export the configuration again")
 	case kind == redact.Sense && foreign && !strings.Contains(text, "<![CDATA["):
-		return hint.With(hint.Usagef("%s uses entities that it does not define: the product cannot read it", name), "export the configuration anew")
+		return hint.With(hint.Usagef("%s uses entities that it does not define: the product cannot read it", name), "export the configuration again")
 	case line != nil && lines > 0 && !line.MatchString(text):
 		return hint.With(hint.Usagef("%s does not look like a %s: none of its %s belongs in one", name, path.Base(place), show.Plural(lines, "line")), "give the file that the host has")
 	case strings.HasPrefix(text, "SQLite format 3") && len(text) < 512:

@@ -16,7 +16,7 @@ func TestOfValue(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, x := range []struct{ os, release, name, value, want string }{
-		{fact.FreeBSD, "14.3", "net.isr.dispatch", "defered", "none of direct"},
+		{fact.FreeBSD, "14.3", "net.isr.dispatch", "defered", "not one of direct"},
 		{fact.FreeBSD, "14.3", "net.isr.dispatch", "deferred", "one CPU"},
 		{fact.FreeBSD, "14.3", "net.route.algo.inet.algo", "nonsense", "not loaded by anything"},
 		{fact.FreeBSD, "14.3", "kern.maxvnodes", "18446744073709551615", "panics"},

@@ -47,7 +47,7 @@ func parameter(word string) string {
 
 // Replaced is the note for GRUB parameters that a later line overrides by assigning the variable
 // again.
-const Replaced = "the variable is set anew by a later line"
+const Replaced = "a later line sets the variable again"
 
 // NotDebian is the note for parameters in /etc/default/grub.d if GRUB is not Debian's.
 const NotDebian = "only GRUB of Debian and its kin reads grub.d"

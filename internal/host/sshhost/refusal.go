@@ -32,7 +32,7 @@ func (c *Client) refusal(said string) error {
 		return hint.With(errors.New("ssh(1) is not installed"), "install OpenSSH's client (Debian: openssh-client)")
 	case changed != nil:
 		return hint.With(refused{fmt.Errorf("%s shows another host key than known_hosts has: somebody may be in between", c.target.Host)},
-			"ask the host's admin; if it was set up anew, forget the old key: ssh-keygen -R '%s'", show.Clean(changed[1]))
+			"ask the host's admin; if it was reinstalled, forget the old key: ssh-keygen -R '%s'", show.Clean(changed[1]))
 	case has("host key is known for"):
 		return hint.With(refused{fmt.Errorf("the host key of %s is not in known_hosts", c.target.Host)},
 			"compare the fingerprint with the host's own, then accept it once: %s true", c.command)

@@ -51,7 +51,7 @@ func pktGenError(text string) error {
 
 // errUnclosed is returned if pkt-gen ended without an account: it was killed,
 // and its last counts are unknown.
-var errUnclosed = hint.With(errors.New("pkt-gen ended without a summary"), "it gives one when it ends by itself or is interrupted (SIGINT); is the interface free, and has it netmap?")
+var errUnclosed = hint.With(errors.New("pkt-gen ended without a summary"), "it prints one when it exits or is interrupted (SIGINT); is the interface free, and does it support netmap?")
 
 // readPktGen parses the account in pkt-gen's output, of a sender or receiver.
 func readPktGen(text string) (account, error) {

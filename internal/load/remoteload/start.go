@@ -60,7 +60,7 @@ func Start(ctx context.Context, f Far) (*Link, error) {
 	l, err := Connect(ctx, f.Name, p)
 	if err != nil {
 		return nil, hint.With(errors.Join(copied, fmt.Errorf("run this program on %s: %w", f.Name, err)),
-			"it is copied to /tmp there, or to the TMPDIR of its logins: is there room, may programs run there (mount option noexec), and is it the same processor as here? Where the system is another one, install linerate there")
+			"it is copied to /tmp there, or to the login's TMPDIR: is there space, may programs run there (mount option noexec), and is the processor the same as here? On another system, install linerate there")
 	}
 	return l, nil
 }

@@ -164,7 +164,7 @@ func (s *session) reply(want int) (int, error) {
 		code, more, ok := parseReply(line)
 		switch {
 		case !ok:
-			return 0, malformed("%.80q is no reply of SMTP", line)
+			return 0, malformed("%.80q is not an SMTP reply", line)
 		case more:
 			continue
 		case code >= 400:

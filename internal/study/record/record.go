@@ -231,7 +231,7 @@ func (r *Record) Warnings(derived study.Results) []string {
 		out = append(out, fmt.Sprintf("the last line of %s was cut off and counts for nothing (%d bytes)", TrialsFile, len(r.Torn)))
 	}
 	if n := unlike(r.written, derived.Verdicts); n > 0 {
-		out = append(out, fmt.Sprintf("%s states %s that its trials do not give: another version derived it, or somebody edited it", ResultsFile, show.Plural(n, "verdict")))
+		out = append(out, fmt.Sprintf("%s states %s that cannot be derived from its trials: another version derived them, or the file was edited", ResultsFile, show.Plural(n, "verdict")))
 	}
 	return out
 }

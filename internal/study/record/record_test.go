@@ -135,7 +135,7 @@ func TestResultsAreDerived(t *testing.T) {
 			t.Errorf("a tenth more cost is %s", v.Verdict)
 		}
 	}
-	if w := fmt.Sprint(r.Warnings(res)); !strings.Contains(w, "1 verdict that its trials do not give") {
+	if w := fmt.Sprint(r.Warnings(res)); !strings.Contains(w, "1 verdict that cannot be derived from its trials") {
 		t.Errorf("warnings %s", w)
 	}
 }

@@ -41,7 +41,7 @@ func Conform(t *testing.T, s Suite) {
 	t.Run("an interrupted reset leaves a testbed that can be reset", s.interrupted)
 	t.Run("both directions", s.bothWays)
 	t.Run("ports face each other", s.faces)
-	t.Run("closing twice is no error", func(t *testing.T) {
+	t.Run("closing twice is not an error", func(t *testing.T) {
 		bed := s.Up(t)
 		if err := errors.Join(bed.Close(), bed.Close()); err != nil {
 			t.Error(err)

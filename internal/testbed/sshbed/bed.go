@@ -182,7 +182,7 @@ func (b *Bed) leftover(ctx context.Context) (final bool, err error) {
 		return false, err
 	}
 	if strings.TrimSpace(out) == "borrowed" && b.o.Reset != Reboot {
-		return true, hint.With(fmt.Errorf("%s runs an image booted by a study that no longer exists", b.o.DUT.Where()), "resume that study, or wait until the machine boots by itself, as its window says")
+		return true, hint.With(fmt.Errorf("%s runs an image booted by a study that no longer exists", b.o.DUT.Where()), "resume that study, or wait until the machine reboots itself, as its window says")
 	}
 	b.booted = b.booted || out != "" && b.o.Reset == Reboot
 	own := b.digestOf(nil)[:len(digestKind)+ownerDigits]
@@ -195,11 +195,11 @@ func (b *Bed) leftover(ctx context.Context) (final bool, err error) {
 		if !strings.HasPrefix(st.Digest, digestKind) {
 			what = "a plan that is not confirmed yet"
 		}
-		return true, hint.With(fmt.Errorf("%s holds %s (%s)", b.o.DUT.Where(), what, st.ID), "it reverts by itself in %d s; %s reverts it now", st.Left, b.o.Line("rollback"))
+		return true, hint.With(fmt.Errorf("%s holds %s (%s)", b.o.DUT.Where(), what, st.ID), "it reverts itself in %d s; %s reverts it now", st.Left, b.o.Line("rollback"))
 	}
 	b.o.Say("%s still has a variant of this study: putting it back", b.o.DUT.Where())
 	b.pending, b.booted = st.ID, b.o.Reset == Reboot
-	return false, b.putBack(ctx, "the study goes on")
+	return false, b.putBack(ctx, "the study continues")
 }
 
 // Describe says what the numbers of this testbed represent.

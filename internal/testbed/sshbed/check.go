@@ -140,7 +140,7 @@ func (c *checker) take(ctx context.Context) bool {
 	c.bed = b
 	s := Step{Name: "take the testbed", Proves: "no other study or plan is on the DUT, and the lock works", Found: "it is free"}
 	if c.o.DUT == nil {
-		s = Step{Name: "find the DUT", Proves: "a neighbour that is none of the testbed's ports takes what goes to the receiver"}
+		s = Step{Name: "find the DUT", Proves: "a neighbour that is not one of the testbed's ports takes the receiver's frames"}
 		if err == nil {
 			s.Found = fmt.Sprintf("frames from %s to %s go to %s", b.ways[0].Generator.Name(), b.ways[0].Receiver.IPv4.Addr(), b.ways[0].Generator.Peer)
 		}
@@ -172,7 +172,7 @@ func (c *checker) link(ctx context.Context, e testbed.End) bool {
 	case err == nil && !p.Up:
 		err = hint.With(fmt.Errorf("%s has no link", e), "is it up (ip link set %s up, ifconfig %s up), and is the other end too?", e.Interface, e.Interface)
 	}
-	return c.say(Step{Name: "link " + e.String(), Proves: "the interface is there, up, and sees a link", Found: fmt.Sprintf("%s, MTU %d%s", p.MAC, p.MTU, addresses(p))}, err)
+	return c.say(Step{Name: "link " + e.String(), Proves: "the interface exists, is up and sees a link", Found: fmt.Sprintf("%s, MTU %d%s", p.MAC, p.MTU, addresses(p))}, err)
 }
 
 func addresses(p Port) string {
@@ -273,7 +273,7 @@ func (c *checker) changes(context.Context) bool {
 		return c.say(Step{Name: "changes", Proves: "what a study changes", Found: "nothing: the DUT is not reached"}, nil)
 	}
 	h := c.o.File.Hosts.DUT
-	found := fmt.Sprintf("this check changed nothing. A study changes on %s what its variants say, in a journal under /var/lib/linerate or /var/db/linerate, and puts it back at its end, when interrupted, or by itself %s after it last heard of the controller. Never %s, sshd, or who may log in", c.o.DUT.Where(), c.o.Window, h.Management)
+	found := fmt.Sprintf("this check changed nothing. A study changes on %s what its variants say, in a journal under /var/lib/linerate or /var/db/linerate; it is reverted at the end, when interrupted, or %s after the host last heard from the controller. Never %s, sshd, or who may log in", c.o.DUT.Where(), c.o.Window, h.Management)
 	if len(c.o.File.Power) > 0 {
 		found += "; a boot that does not end is met with: " + strings.Join(c.o.File.Power, " ")
 	} else {

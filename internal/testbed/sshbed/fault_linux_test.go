@@ -286,7 +286,7 @@ func TestReboots(t *testing.T) {
 	if _, err = bed.Reset(ctx, changed[1:2]); err != nil {
 		t.Fatal(err)
 	}
-	bed.lock.Close() // dies here; the study goes on, while the DUT is not there yet
+	bed.lock.Close() // dies here; the study continues, while the DUT is not there yet
 	b.Run(t, b.DUT, "sysctl", "-qw", "net.ipv4.tcp_keepalive_time=7200")
 	down := &absent{Conn: b.conn(t, testbed.DUT), calls: 3}
 	bed = up(func(o *Options) { o.DUT.Close(); o.DUT = down })

@@ -344,5 +344,5 @@ func (b *Bed) refused(err error) error {
 	// The answer was lost: the change may be complete or in progress.
 	b.pending = anyPending
 	time.Sleep(min(2*time.Second, b.o.poll))
-	return hint.With(fmt.Errorf("set up the DUT: %w", err), "when %s answers again, resume the study; without that it takes the change back by itself, within %s", b.o.DUT.Where(), b.o.Window)
+	return hint.With(fmt.Errorf("set up the DUT: %w", err), "when %s answers again, resume the study; otherwise it reverts the change itself, within %s", b.o.DUT.Where(), b.o.Window)
 }

@@ -148,7 +148,7 @@ func (b *Bed) bootVariable(ctx context.Context, v *variant, laid map[string]plan
 			return err
 		}
 		if now.Files[path].Other {
-			return unavailable(s, "%s is no plain file there", path)
+			return unavailable(s, "%s is not a plain file there", path)
 		}
 		f = plan.File{Path: path, Mode: 0o644, Content: now.Files[path].Content}
 	}
@@ -222,7 +222,7 @@ func (b *Bed) allowed(ctx context.Context, v variant) error {
 		s := setting.Setting{Mechanism: setting.Files, Name: f.Path}
 		was := now.Files[f.Path]
 		if was.Other {
-			return unavailable(s, "it is no plain file on the DUT")
+			return unavailable(s, "it is not a plain file on the DUT")
 		}
 		if why := testbed.Forbidden(b.o.File.Hosts.DUT.Management, f.Path, was.Content, f.Content); why != "" {
 			return unavailable(s, "refused: %s", why)

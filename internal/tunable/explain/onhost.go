@@ -55,7 +55,7 @@ func (p *Page) AddHost(j *judge.Judge, r *tunable.Record, source string) {
 	h := &OnHost{Source: source, Role: j.Role, Values: []HostValue{}}
 	h.Default, _ = j.Catalogue.Default(r, f)
 	if f.Container != "" && r.ScopeOn(p.Name, f.Release) == tunable.Host {
-		h.Elsewhere = fmt.Sprintf("this is a container (%s), and the value is of the kernel of its host: set it there", f.Container)
+		h.Elsewhere = fmt.Sprintf("this is a container (%s), and the value belongs to its host's kernel: set it there", f.Container)
 	}
 	exact := p.Asked != "" && r.InstanceOf(p.Asked) == p.Asked
 	for _, s := range f.Settings {

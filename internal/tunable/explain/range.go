@@ -104,7 +104,7 @@ func becoming(p *tunable.ValueProblem, value string) string {
 	case told("outside", p.Outside) == "":
 		return ""
 	case p.Kept > 0:
-		return fmt.Sprintf("; it %s, and what stands before it (%s) is stored", told("outside", p.Outside), strings.Join(strings.Fields(value)[:p.Kept], " "))
+		return fmt.Sprintf("; it %s, and what precedes it (%s) is stored", told("outside", p.Outside), strings.Join(strings.Fields(value)[:p.Kept], " "))
 	}
 	return "; it " + told("outside", p.Outside)
 }

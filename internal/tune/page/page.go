@@ -94,7 +94,7 @@ func (r *Report) became(f, level int) string {
 	case at(r.Result.Ships):
 		return "in the plan"
 	case at(r.Result.Candidate) && r.Result.Ships != nil:
-		return "left out: hardly an effect by itself"
+		return "left out: hardly an effect alone"
 	case at(r.Result.Candidate):
 		return "in the candidate"
 	}

@@ -47,9 +47,9 @@ func TestAnswers(t *testing.T) {
 		want, never string
 	}{
 		{tune.Result{Complete: true, Model: model, Candidate: tune.Config{2, 1}, Confirmation: judged(4, stats.Better), Ships: tune.Config{2, 0}, ExpectedPercent: stats.Num(3.1), Trials: 90},
-			"a=2: +3.1 % expected by the screening. With 1 setting that does hardly anything by itself and is left out: +4.0 % (+3.0 % to +5.0 %), confirmed on blocks of their own.", "Nothing"},
-		{tune.Result{Complete: true, Model: model, SeenPercent: stats.Num(1), Trials: 60}, "Nothing helps: of 2 settings none promises to. A setting worth 1.0 % by itself would have been seen. Nothing is known of 1 level that was not measured.", "confirmed on"},
-		{tune.Result{Complete: true, Model: levels, SeenPercent: stats.Num(1), Trials: 60}, "A setting worth 1.0 % by itself would have been seen.", "Not measured"},
+			"a=2: +3.1 % expected by the screening. With 1 setting that has hardly an effect alone and is left out: +4.0 % (+3.0 % to +5.0 %), confirmed on blocks of their own.", "Nothing"},
+		{tune.Result{Complete: true, Model: model, SeenPercent: stats.Num(1), Trials: 60}, "Nothing helps: none of 2 settings looked promising. A single setting worth 1.0 % would have been seen. Nothing is known of 1 level that was not measured.", "confirmed on"},
+		{tune.Result{Complete: true, Model: levels, SeenPercent: stats.Num(1), Trials: 60}, "A single setting worth 1.0 % would have been seen.", "Not measured"},
 		{tune.Result{Complete: true, Model: model, Candidate: tune.Config{1, 0}, Confirmation: judged(4, stats.Better), Harm: []string{"loss_ratio in part new"}}, "is not shown to leave alone loss_ratio in part new", "confirmed on"},
 		{tune.Result{Complete: true, Trials: 60, Invalid: map[string]int{"link": 40, "headroom": 20}}, "Nothing could be measured: 60 of 60 trials invalid, by link (40) and headroom (20).", "would have been seen"},
 		{tune.Result{}, "The search is not at its end.", "confirmed on"},
@@ -129,7 +129,7 @@ func TestGuards(t *testing.T) {
 		want  string
 	}{
 		{tune.Config{1, 1}, nil, shown},
-		{tune.Config{1, 0}, nil, shown + " That is of the candidate as a whole."},
+		{tune.Config{1, 0}, nil, shown + " That is the effect of the candidate as a whole."},
 		{nil, []string{"loss_ratio in part new"}, "Not shown to be no worse than by their margins: loss_ratio in part new."},
 	} {
 		r := Report{Metric: "forwarding_rate_pps", Result: tune.Result{Candidate: tune.Config{1, 1}, Confirmation: judged(4, stats.Better), Ships: c.ships, Harm: c.harm}}

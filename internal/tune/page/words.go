@@ -24,7 +24,7 @@ func (r *Report) answer(factors []space.Entry) string {
 	case len(r.Result.Model.Effects) == 0:
 		return fmt.Sprintf("Nothing could be measured: %s.", r.invalid())
 	case r.Result.Candidate == nil:
-		return fmt.Sprintf("Nothing helps: of %d settings none promises to. A setting worth %s by itself would have been seen.%s", len(factors), seen, r.caveat())
+		return fmt.Sprintf("Nothing helps: none of %d settings looked promising. A single setting worth %s would have been seen.%s", len(factors), seen, r.caveat())
 	case len(r.Result.Harm) > 0 && r.Result.Confirmation.Verdict == stats.Better:
 		open := ""
 		if n := r.Result.OpenBlocks; n > 0 {
@@ -42,7 +42,7 @@ func (r *Report) found(factors []space.Entry) string {
 	more := r.Result.Candidate.Size() - r.Result.Ships.Size()
 	idle := "that hardly do anything by themselves and are left out"
 	if more == 1 {
-		idle = "that does hardly anything by itself and is left out"
+		idle = "that has hardly an effect alone and is left out"
 	}
 	if more == 0 {
 		return space.Words(factors, r.Result.Ships) + ": " + confirmed
@@ -173,7 +173,7 @@ func (r *Report) guards() string {
 	case len(r.Result.Harm) == 0:
 		text := "Every other metric of the study was shown to be no worse than by its margin."
 		if !slices.Equal(r.Result.Ships, r.Result.Candidate) {
-			text += " That is of the candidate as a whole."
+			text += " That is the effect of the candidate as a whole."
 		}
 		return text
 	}
