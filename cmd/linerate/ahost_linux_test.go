@@ -20,21 +20,21 @@ import (
 	"linerate/internal/studydir"
 )
 
-// The tests below wait longest. Parallel tests start in the order of their files, so this
-// one comes first.
+// The tests in this file take the longest. Parallel tests start in the order of their files,
+// so its name sorts first.
 
-// realStudies is the environment variable that asks for the long tests on a host that
-// serves: how often each calamity strikes, at random moments.
+// realStudies is the environment variable that enables the long tests on a serving host;
+// its value is how often each fault is injected, at random times.
 const realStudies = "LINERATE_PROVE_REAL"
 
-// Of the studies whose controller comes to an end.
+// Settings of the studies whose controller is killed.
 const (
 	lossy     = "net/ipv4/tcp_fin_timeout"
 	lossySet  = "net.ipv4.tcp_fin_timeout=17"
 	treatedAs = "17"
 )
 
-// calamities end a study as it must not end: what strikes, and what mends it afterwards.
+// calamities are the faults injected into a running study, and how each is repaired.
 var calamities = []struct {
 	name         string
 	strike, mend func(p *production, s *proving)
@@ -68,8 +68,8 @@ func (p *production) fill() {
 	}
 }
 
-// TestComesBack: whatever becomes of the controller, of the way to it or of the disk, the
-// host has its own value again when a window and the grace after it are over.
+// TestComesBack: whatever happens to the controller, the link or the host's disk, the host
+// restores its original value within one window plus the grace period.
 func TestComesBack(t *testing.T) {
 	t.Parallel()
 	labtest.Namespaces(t)
@@ -83,8 +83,8 @@ func TestComesBack(t *testing.T) {
 	}
 }
 
-// calamity starts a study, strikes in a treated window after a while, and waits for the
-// host's own value; how long that took is from the blow.
+// calamity starts a study, injects a fault in a treated window after a delay, and waits for
+// the host's original value. It returns the time from the fault to the restoration.
 func (p *production) calamity(strike, mend func(*production, *proving), after time.Duration) time.Duration {
 	p.t.Helper()
 	p.calm()
@@ -93,13 +93,13 @@ func (p *production) calamity(strike, mend func(*production, *proving), after ti
 	if !labtest.Eventually(func() bool { return p.get(lossy) == treatedAs }) {
 		p.t.Fatalf("never treated: %s", s.said())
 	}
-	time.Sleep(after) // anywhere in the study, not in its first window alone
+	time.Sleep(after) // at any point of the study, not only in its first window
 	if after == 0 && !labtest.Eventually(func() bool { return p.get(lossy) == treatedAs }) {
 		p.t.Fatalf("never treated again: %s", s.said())
 	}
 	struck := time.Now()
 	strike(p, s)
-	last := struck // that it was treated
+	last := struck // when the treated value was last seen
 	for quiet := time.Now(); time.Since(quiet) < 3*time.Second; time.Sleep(20 * time.Millisecond) {
 		if p.get(lossy) != before {
 			last, quiet = time.Now(), time.Now()
@@ -112,9 +112,9 @@ func (p *production) calamity(strike, mend func(*production, *proving), after ti
 	return last.Sub(struck)
 }
 
-// TestSleeps: the machine that studies a host sleeps in a treated window for longer than
-// the host waits. The host puts itself back meanwhile, the window does not count, and the
-// study goes on to its end.
+// TestSleeps: the machine that runs the study is suspended in a treated window for longer
+// than the host's timeout. The host restores its own value, the window does not count, and
+// the study then runs to its end.
 func TestSleeps(t *testing.T) {
 	t.Parallel()
 	p := newProduction(t)
@@ -128,7 +128,7 @@ func TestSleeps(t *testing.T) {
 		if s.freeze(); p.get(lossy) == treatedAs {
 			return true
 		}
-		s.thaw() // the window had just ended
+		s.thaw() // the window was just over
 		return false
 	}) {
 		t.Fatalf("never treated: %s", s.said())
@@ -152,8 +152,8 @@ func TestSleeps(t *testing.T) {
 	}
 }
 
-// TestHarmIsStopped: a receive buffer of one page is found out by the guardrail of what
-// it slows down, and the host is as before.
+// TestHarmIsStopped: the guardrail on the metric that a one-page receive buffer degrades
+// stops the study, and the host's value is restored.
 func TestHarmIsStopped(t *testing.T) {
 	t.Parallel()
 	p := newProduction(t)
@@ -161,7 +161,7 @@ func TestHarmIsStopped(t *testing.T) {
 	p.harm("net/ipv4/tcp_rmem", "net.ipv4.tcp_rmem=4096 4096 4096", "command:"+p.proxy(), "--better", "lower")
 }
 
-// proxy is a program that fetches by the host and prints how long it took.
+// proxy returns a command that fetches through the host's proxied service and prints the duration.
 func (p *production) proxy() string {
 	path := filepath.Join(p.dir, "proxied")
 	if err := os.WriteFile(path, []byte("#!/bin/sh\nexec fetched "+p.proxied()+"\n"), 0o755); err != nil {
@@ -170,7 +170,7 @@ func (p *production) proxy() string {
 	return path
 }
 
-// harm is a study that a guardrail has to end: it gives what was said.
+// harm runs a study that a guardrail must stop, and returns its output.
 func (p *production) harm(name, set, metric string, more ...string) (said string) {
 	p.t.Helper()
 	before := p.get(name)
@@ -199,8 +199,8 @@ func (p *production) harm(name, set, metric string, more ...string) (said string
 	return said
 }
 
-// TestRealStudies are the long ones: an effect that is known is found within three
-// minutes, its sham is not, and the controller, the link, sshd and the disk are struck at random moments.
+// TestRealStudies are the long tests: a known effect is detected within three minutes, its
+// A/A comparison shows none, and the controller, link, sshd and disk fail at random times.
 func TestRealStudies(t *testing.T) {
 	kills, err := strconv.Atoi(os.Getenv(realStudies))
 	if err != nil {
@@ -220,11 +220,11 @@ func TestRealStudies(t *testing.T) {
 			t.Errorf("%s after %v", v.Verdict, took)
 		}
 		if r.AA.Verdict.Differs() {
-			t.Errorf("the sham: %+v", r.AA)
+			t.Errorf("the A/A comparison differs: %+v", r.AA)
 		}
 		keepRecord(t, s.dir)
 	})
-	t.Run("the sham", func(t *testing.T) { // a setting that this traffic does not feel
+	t.Run("the sham", func(t *testing.T) { // a setting that does not affect this traffic
 		p := newProduction(t)
 		p.visitors(24, 100)
 		for range 3 {
@@ -233,13 +233,13 @@ func TestRealStudies(t *testing.T) {
 			r := p.results(s)
 			t.Logf("%s, sham %s", r.Verdicts[0].Verdict, r.AA.Verdict)
 			if r.AA.Verdict.Differs() {
-				t.Errorf("the sham: %+v", r.AA)
+				t.Errorf("the A/A comparison differs: %+v", r.AA)
 			}
 		}
 	})
 	t.Run("a send buffer of one page", func(t *testing.T) {
 		p := newProduction(t)
-		p.visitors(24, 2) // connections that are there keep theirs
+		p.visitors(24, 2) // existing connections keep their buffers
 		p.harm("net/ipv4/tcp_wmem", "net.ipv4.tcp_wmem=4096 4096 4096", "log:"+accessLog)
 	})
 	for _, c := range calamities {
@@ -265,7 +265,7 @@ func (p *production) results(s *proving) study.Results {
 	return r
 }
 
-// keepRecord copies a record to where the environment says, for the guide.
+// keepRecord copies a record to the directory named by an environment variable, for the guide.
 func keepRecord(t *testing.T, dir string) {
 	if to := os.Getenv("LINERATE_PROVE_KEEP"); to != "" {
 		if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
@@ -274,9 +274,9 @@ func keepRecord(t *testing.T, dir string) {
 	}
 }
 
-// atRandom strikes studies of several hosts at random moments.
+// atRandom injects a fault into studies of several hosts at random times.
 func atRandom(t *testing.T, n int, strike, mend func(*production, *proving)) {
-	const side = 2 // at once
+	const side = 2 // concurrent studies
 	var lock sync.Mutex
 	var longest time.Duration
 	var all sync.WaitGroup

@@ -18,8 +18,8 @@ import (
 	"linerate/internal/setting"
 )
 
-// makePlan writes a plan for this host: NAME=VALUE are sysctls, NAME:WAS=VALUE
-// says what they were; MECHANISM,DEVICE,NAME=VALUE is of the running host only.
+// makePlan writes a plan for this host. NAME=VALUE is a sysctl, NAME:WAS=VALUE also states
+// its old value, and MECHANISM,DEVICE,NAME=VALUE changes the running host only.
 func makePlan(file string, args []string) {
 	id, err := apply.On(&localhost.Runner{}).Hello(context.Background())
 	fatal(err)
@@ -47,7 +47,7 @@ func makePlan(file string, args []string) {
 	fatal(os.WriteFile(file, doc, 0o644))
 }
 
-// hostRoot makes the directories of a host's own root.
+// hostRoot creates the directories of a test host's root.
 func hostRoot(t testing.TB, root string) []string {
 	t.Helper()
 	for _, d := range []string{"etc/sysctl.d", "etc/rcS.d", "etc/init.d", "var/lib"} {
@@ -58,8 +58,8 @@ func hostRoot(t testing.TB, root string) []string {
 	return []string{"LINERATE_ROOT=" + root, "LINERATE_INIT=sysv"}
 }
 
-// TestApplyScripts runs apply, confirm, rollback and status as root, on files
-// in a root and sysctls in a namespace of their own.
+// TestApplyScripts runs apply, confirm, rollback and status as root, with files under a
+// temporary root and sysctls in a network namespace.
 func TestApplyScripts(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {
@@ -86,8 +86,8 @@ func TestApplyScripts(t *testing.T) {
 	})
 }
 
-// installed is the condition [has:PROGRAM] of scripts: where the lab is required, a
-// program that is missing fails the script, which must not skip.
+// installed implements the script condition [has:PROGRAM]. Where the lab is required, a
+// missing program fails the script instead of skipping it.
 func installed(condition string) (bool, error) {
 	program, ok := strings.CutPrefix(condition, "has:")
 	if !ok {

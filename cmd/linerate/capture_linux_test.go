@@ -17,8 +17,8 @@ import (
 	"linerate/internal/labtest"
 )
 
-// everyPlace is a file of every kind that an audit of Linux reads, with a line
-// that it has something to say of, and with secrets beside.
+// everyPlace maps every kind of file that the Linux audit reads to a line that the audit
+// reports on; secrets are planted in the same directories.
 var everyPlace = map[string]string{
 	"os-release": "ID=rhel\n", "sysctl.conf": "net.ipv4.tcp_tw_recycle=1\n", "sysctl.d/90-a.conf": "net.ipv4.tcp_sack=0\n", "sysctl.d/95-forgotten": "net.ipv4.tcp_timestamps=0\n",
 	"modprobe.d/a.conf": "options ixgbe InterruptThrottleRate=1\n", "modules-load.d/a.conf": "nf_conntrack\n", "default/grub": "GRUB_CMDLINE_LINUX=\"pcie_aspm=off\"\n", "default/grub.d/a.cfg": "GRUB_CMDLINE_LINUX=\"mitigations=off\"\n",
@@ -34,12 +34,12 @@ var everyPlace = map[string]string{
 	"systemd/system/multi-user.target.wants/nginx.service": "",
 }
 
-// plantedPlaces are files of every kind in which people leave secrets.
+// plantedPlaces are files of every kind in which administrators leave secrets.
 var plantedPlaces = []string{"sysctl.d/97-planted.conf", "modprobe.d/planted.conf", "modules-load.d/planted.conf", "default/grub.d/planted.cfg", "systemd/network/30-planted.network",
 	"udev/rules.d/91-planted.rules", "network/interfaces.d/planted", "rc.local", "tuned/planted/tuned.conf", "NetworkManager/system-connections/planted.nmconnection", "netplan/61-planted.yaml",
 	"sysconfig/network-scripts/ifcfg-planted", "cloud/cloud.cfg.d/91-planted.cfg", "fstab", "nftables.conf", "kernel/cmdline"}
 
-// plant is what package keep's test data plants in a file of etc.
+// plant returns the secrets that package keep's test data plants in a file under /etc.
 func plant(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile("../../internal/fact/redact/testdata/planted-by-kind.txt")
@@ -56,13 +56,13 @@ func plant(t *testing.T, name string) string {
 	return text
 }
 
-// plantedHead begins the next kind; sections of files look alike.
+// plantedHead matches the header of the next kind; the sections of the files themselves look similar.
 var plantedHead = regexp.MustCompile(`\n\[(` + strings.Join([]string{redact.Loader, redact.RC, redact.Grub, redact.BootLine, redact.Modprobe, redact.Modules, redact.Systemd, redact.Tuned, redact.Networks, redact.Netplan, redact.Ifcfg,
 	redact.Ifupdown, redact.Script, redact.Cloud, redact.Udev, redact.Fstab, redact.PF, redact.NFT, redact.IPTables}, "|") + `)\]\n`)
 
-// TestCaptureTellsWhatTheHostTells audits a host and its capture: both have
-// read the same lines and say the same of them, and neither the capture nor
-// anything that is printed of either holds a secret.
+// TestCaptureTellsWhatTheHostTells audits a host and its capture: both must read the same
+// lines and give the same findings, and no secret may appear in the capture or in the output
+// of either audit.
 func TestCaptureTellsWhatTheHostTells(t *testing.T) {
 	t.Parallel()
 	labtest.Namespaces(t)
@@ -102,12 +102,12 @@ test $(ls all/*.json | wc -l) -eq 4`)
 	}
 	host, bundle := linesJudged(t, filepath.Join(dir, "host.json")), linesJudged(t, filepath.Join(dir, "bundle.json"))
 	if d := cmp.Diff(host, bundle); d != "" {
-		t.Errorf("the capture is judged otherwise (-host +capture)\n%s", d)
+		t.Errorf("the audit of the capture differs from that of the host (-host +capture)\n%s", d)
 	}
 	for name := range everyPlace {
 		if quiet := map[string]bool{"os-release": true, "modules-load.d/a.conf": true, "tuned/active_profile": true, "systemd/networkd.conf": true,
 			"systemd/network/20-a.network": true, "systemd/system/multi-user.target.wants/nginx.service": true}; !quiet[name] && !strings.Contains(strings.Join(host.Said, "\n"), "/etc/"+name) {
-			t.Errorf("no line is about /etc/%s: the test does not see it", name)
+			t.Errorf("no audited line comes from /etc/%s: the test does not cover it", name)
 		}
 	}
 	if out, err := exec.Command("grep", "-rnE", "hunter2|yAnz5TF|4GgaQCy|swordfish|8675309", filepath.Join(dir, "all")).CombinedOutput(); err == nil {

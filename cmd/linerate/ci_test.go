@@ -10,7 +10,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// sourcesOf is the root of the sources.
+// sourcesOf returns the root of the source tree.
 func sourcesOf(t *testing.T) string {
 	t.Helper()
 	root, err := filepath.Abs("../..")
@@ -32,8 +32,8 @@ func readYAML(t *testing.T, name string, into any) []byte {
 	return text
 }
 
-// TestAction: what the action hands to its script is what the script reads, and every
-// input is used.
+// TestAction: the environment variables that the action sets are exactly those that its
+// script reads, and every input is used.
 func TestAction(t *testing.T) {
 	var action struct {
 		Inputs map[string]struct{ Description, Default string }
@@ -79,7 +79,7 @@ func TestAction(t *testing.T) {
 	}
 }
 
-// TestPreCommitHooks: hooks take the files that an audit knows by name, and no others.
+// TestPreCommitHooks: the hooks match the files that an audit recognizes by name, and no others.
 func TestPreCommitHooks(t *testing.T) {
 	var hooks []struct{ ID, Name, Entry, Language, Files string }
 	readYAML(t, ".pre-commit-hooks.yaml", &hooks)
@@ -97,7 +97,7 @@ func TestPreCommitHooks(t *testing.T) {
 			"README.md": false, "sysctl.conf.md": false, "my-sysctl.conf": false, "sysctl.d/README": false, "etc/default/locale": false,
 		} {
 			if got := regexp.MustCompile(h.Files).MatchString(name); got != wanted {
-				t.Errorf("%s takes %s: %v, want %v", h.ID, name, got, wanted)
+				t.Errorf("%s: matches %s: %v, want %v", h.ID, name, got, wanted)
 			}
 		}
 	}

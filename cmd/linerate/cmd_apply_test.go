@@ -9,8 +9,8 @@ import (
 	"linerate/internal/show"
 )
 
-// TestWhatIsAskedFitsAPage: who has to agree to a change reads it whole, without control
-// characters of a plan that somebody wrote by hand.
+// TestWhatIsAskedFitsAPage: the confirmation prompt shows the whole change within the page's
+// width, without control characters from a hand-written plan.
 func TestWhatIsAskedFitsAPage(t *testing.T) {
 	long := strings.Repeat("a risk that takes many words ", 10)
 	change := apply.Transaction{Plan: plan.Plan{Role: "router", OS: "linux", Release: "6.18", Settings: []plan.Step{{

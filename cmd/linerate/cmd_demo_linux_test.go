@@ -15,7 +15,7 @@ import (
 	"linerate/internal/studydir"
 )
 
-// real is a study short enough for a test, on the real testbed.
+// real is a study on the real testbed that is short enough for a test.
 const real = `name: real
 question: What do a thousand rules cost?
 variants:
@@ -30,8 +30,8 @@ parts:
 gates: {foreign_percent: 75, drift_percent: 60}
 `
 
-// links are the names of this namespace's devices and namespaces: what a lab
-// must not leave behind.
+// links returns the names of the devices and namespaces in this namespace, to check that a
+// lab leaves none behind.
 func links(t *testing.T) string {
 	t.Helper()
 	out := ""
@@ -60,8 +60,8 @@ func realStudy(t *testing.T) (dir, file string) {
 	return dir, file
 }
 
-// TestRealStudy runs a study on the real kernel: its record is complete, and nothing of it
-// is left. How much its rules cost is the machine's to say.
+// TestRealStudy runs a study on the real kernel: its record must be complete and nothing may
+// be left behind. The measured cost depends on the machine and is not checked.
 func TestRealStudy(t *testing.T) {
 	dir, file := realStudy(t)
 	before := links(t)
@@ -92,8 +92,8 @@ func TestRealStudy(t *testing.T) {
 	}
 }
 
-// TestInterruptedStudyCleansUp interrupts a real study of a hundred blocks: it must end
-// with exit code 130 before they are done, and leave nothing behind but its record.
+// TestInterruptedStudyCleansUp interrupts a real study of a hundred blocks: it must exit
+// with code 130 before they are done and leave nothing behind but its record.
 func TestInterruptedStudyCleansUp(t *testing.T) {
 	_, file := realStudy(t)
 	before := links(t)
@@ -113,24 +113,24 @@ func TestInterruptedStudyCleansUp(t *testing.T) {
 		t.Errorf("exit %d, want %d\n%s", code, cli.ExitInterrupted, talk.String())
 	}
 	if !strings.Contains(talk.String(), "linerate study resume "+out) {
-		t.Errorf("how to go on is not said:\n%s", talk.String())
+		t.Errorf("the output does not say how to resume:\n%s", talk.String())
 	}
 	if after := links(t); after != before {
 		t.Errorf("left behind:\n%s\nwas:\n%s", after, before)
 	}
 	if rec, err := studydir.Read(out); err != nil || len(rec.Trials) >= 100*len(rec.Spec.Arms()) {
-		t.Errorf("it went on to its end, %v", err)
+		t.Errorf("the study ran to its end despite the interrupt, %v", err)
 	}
 }
 
-// recorded waits until a study has so many trials on its record.
+// recorded waits until a study's record has at least n trials.
 func recorded(t *testing.T, out string, n int) {
 	t.Helper()
 	if !labtest.Eventually(func() bool {
 		data, err := os.ReadFile(filepath.Join(out, "trials.jsonl"))
 		return err == nil && strings.Count(string(data), "\n") >= n
 	}) {
-		t.Fatalf("no %d trials in %v", n, labtest.Patience)
+		t.Fatalf("fewer than %d trials after %v", n, labtest.Patience)
 	}
 }
 

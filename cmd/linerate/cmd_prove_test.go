@@ -16,8 +16,8 @@ import (
 	"linerate/internal/studydir"
 )
 
-// TestProveFlags: hours, shares and margins as people write them, and what is wrong with them
-// before anything is asked or touched.
+// TestProveFlags: hours, shares and margins parse as people write them, and mistakes are
+// reported before any host is contacted.
 func TestProveFlags(t *testing.T) {
 	args := []string{"prove", "net.ipv4.tcp_fin_timeout=17", "--metric", "drops", "--window", "5m"}
 	for _, c := range []struct{ flags, want string }{
@@ -44,8 +44,8 @@ func TestProveFlags(t *testing.T) {
 	}
 }
 
-// TestTrippedStudyIsOver: resume refuses a study that a guardrail ended, in a pair or in the
-// first exposures, before it asks the host; the record stays as it is.
+// TestTrippedStudyIsOver: resume refuses a study that a guardrail stopped, in a pair or in the
+// first exposures, without contacting the host, and leaves the record unchanged.
 func TestTrippedStudyIsOver(t *testing.T) {
 	for _, pair := range []int{0, 2} {
 		s, err := study.Parse("live.yaml", []byte(`name: live
@@ -85,7 +85,7 @@ metrics: [{metric: drops_per_packet, part: day, primary: true}]
 	}
 }
 
-// resumed runs study resume.
+// resumed runs study resume on a record.
 func resumed(t *testing.T, path string) (code int, stderr string) {
 	t.Helper()
 	var b strings.Builder

@@ -7,7 +7,7 @@ import (
 	"linerate/internal/apply"
 )
 
-// TestStatusWords: a switch that is not armed yet is not told as one that is gone.
+// TestStatusWords: status does not describe a dead man's switch that is not armed yet as lost.
 func TestStatusWords(t *testing.T) {
 	for want, st := range map[string]apply.Status{
 		"nothing is pending\n":                                                    {State: "idle"},

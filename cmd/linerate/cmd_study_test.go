@@ -16,8 +16,8 @@ import (
 	"linerate/internal/study"
 )
 
-// simulated runs the command on a simulated testbed and returns its exit
-// code; −1 is a death by signal.
+// simulated runs the command on a simulated testbed and returns its exit code; −1 means that
+// a signal killed it.
 func simulated(t *testing.T, env []string, args ...string) (code int, stdout string) {
 	t.Helper()
 	cmd := exec.Command("linerate", args...)
@@ -30,7 +30,7 @@ func simulated(t *testing.T, env []string, args ...string) (code int, stdout str
 	return cmd.ProcessState.ExitCode(), string(out)
 }
 
-// slots are the trials on a study's record: where, what.
+// slots lists the trials of a study's record, each by its place in the schedule and its variant.
 func slots(t *testing.T, dir string) []string {
 	t.Helper()
 	f, err := os.Open(filepath.Join(dir, "trials.jsonl"))
@@ -51,8 +51,8 @@ func slots(t *testing.T, dir string) []string {
 	return out
 }
 
-// TestKilledStudyGoesOn kills a study (SIGKILL) in several of its trials and
-// asks that resuming it gives the record of one that was never killed.
+// TestKilledStudyGoesOn kills a study (SIGKILL) in several of its trials: resuming it must
+// give the record of a study that was never killed.
 func TestKilledStudyGoesOn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -62,7 +62,7 @@ func TestKilledStudyGoesOn(t *testing.T) {
 	}
 	killed := filepath.Join(dir, "killed")
 	if code, _ := simulated(t, []string{"SIM_KILL_AFTER=6"}, "demo", "--quick", "--out", killed, "--seed", "3"); code != -1 {
-		t.Fatalf("exit %d of a command that was to kill itself", code)
+		t.Fatalf("exit %d, but the command should have killed itself", code)
 	}
 	for kills := 0; ; kills++ {
 		code, _ := simulated(t, []string{"SIM_KILL_AFTER=8"}, "study", "resume", killed)
@@ -82,7 +82,7 @@ func TestTornRecordGoesOn(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "d")
 	if code, _ := simulated(t, []string{"SIM_KILL_AFTER=6"}, "demo", "--quick", "--out", dir, "--seed", "3"); code != -1 {
-		t.Fatalf("exit %d of a command that was to kill itself", code)
+		t.Fatalf("exit %d, but the command should have killed itself", code)
 	}
 	log := filepath.Join(dir, "trials.jsonl")
 	info, err := os.Stat(log)
@@ -110,7 +110,7 @@ func TestTornRecordGoesOn(t *testing.T) {
 		t.Errorf("%d trials, want the %d of one that was never torn", len(seen), want)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "trials.torn")); err != nil {
-		t.Errorf("what was torn is not kept: %v", err)
+		t.Errorf("the torn tail of the record was not saved: %v", err)
 	}
 }
 

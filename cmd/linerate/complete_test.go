@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestCompletionsFindTheirCommands: the tables name commands and flags that
-// there are, so that one renamed does not lose what a shell offers.
+// TestCompletionsFindTheirCommands: the completion tables name only existing commands and
+// flags, so that a renamed one does not silently lose its completions.
 func TestCompletionsFindTheirCommands(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}

@@ -17,15 +17,14 @@ import (
 	"linerate/internal/capture"
 )
 
-// TestDocumentedCommands runs every linerate command of the README, the guide
-// and the reference, page by page and in their order, as a reader would who
-// types along: on files of the names they use, with studies on a simulated
-// testbed. Verbs that need real interfaces or hosts are only held to their
-// flags here; the lab's tests run them for real.
+// TestDocumentedCommands runs every linerate command of the README, the guide and the
+// reference, page by page and in order, as a reader would who types along: with fixtures
+// under the names that they use, and studies on a simulated testbed. For verbs that need real
+// interfaces or hosts only the flags are checked; the lab's tests run them for real.
 func TestDocumentedCommands(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	var bundle bytes.Buffer // of this machine, for all pages
+	var bundle bytes.Buffer // a capture of this machine, shared by all pages
 	if err := capture.Run(t.Context(), "-", &bundle, io.Discard); err != nil {
 		t.Fatal(err)
 	}
@@ -70,11 +69,10 @@ func documentedPages(t *testing.T) []string {
 	return pages
 }
 
-// commandLine is an indented or fenced line that begins with linerate, or a
-// pipe into it.
+// docCommand matches an indented or fenced line that begins with linerate or with a pipe into it.
 var docCommand = regexp.MustCompile(`^( {4,}|\$ |)(sudo )?((zcat \S+ \| )?linerate |go run -exec sudo \./cmd/linerate )`)
 
-// documentedCommands are the commands of a page, continued lines joined.
+// documentedCommands returns the commands of a page, with continued lines joined.
 func documentedCommands(text string) []string {
 	var out []string
 	fenced, joined := false, ""
@@ -99,19 +97,18 @@ func documentedCommands(text string) []string {
 }
 
 var (
-	// docRemark is what a page says beside a command.
+	// docRemark matches the remark that a page puts after a command.
 	docRemark = regexp.MustCompile(`\s{2,}\S.*$`)
-	// needsMore matches commands that need what a test of documents has not:
-	// real interfaces, other hosts, packets of others, a database, many minutes.
+	// needsMore matches commands that need what this test does not have: real interfaces,
+	// other hosts, captured packets, a database, or many minutes.
 	needsMore = regexp.MustCompile(`linerate (fleet|lab|apply|confirm|rollback|status|load|serve|worker|study queue|study run \S+ (--quick )?--submit|tune --study (web-latency|mail|files) --role \w+ --time|study run (web-latency|http-concurrency|tls|release-mirror|mail|files))\b|ssh://|--hosts|--changed|--metric (cpu|softirq)-per-packet|--per connection|inspect --watch`)
-	// mayFind matches commands that say by their exit code what they found.
+	// mayFind matches commands whose exit code reports findings.
 	mayFind = regexp.MustCompile(`--fail-on`)
 	// makesDirectory matches commands that write a study's directory.
 	makesDirectory = regexp.MustCompile(`linerate (demo|study run)\b`)
 )
 
-// typed is a documented command as the reader of this test's directory types
-// it.
+// typed rewrites a documented command for this test's directory.
 func typed(line string) string {
 	line = strings.TrimPrefix(strings.TrimSpace(line), "$ ")
 	line = strings.TrimPrefix(line, "sudo ")
@@ -121,15 +118,15 @@ func typed(line string) string {
 		{"VERDICT", "$(cat verdict)"}, {"TRIAL", "$(cat trial)"}, {"SHA256", "$(cat sha256)"}} {
 		line = strings.ReplaceAll(line, r[0], r[1])
 	}
-	line, _, _ = strings.Cut(line, " | jq ") // not everybody's
+	line, _, _ = strings.Cut(line, " | jq ") // jq may not be installed
 	if needsMore.MatchString(line) {
 		line += " --help"
 	}
 	return line
 }
 
-// docScript is the test script of a page. Fixtures that only some pages need
-// are made when the page names them.
+// docScript returns the test script of a page. Fixtures that few pages need are made only
+// when the page names them.
 func docScript(text string, commands []string) string {
 	var b strings.Builder
 	all := strings.Join(commands, "\n")
@@ -155,7 +152,7 @@ func docScript(text string, commands []string) string {
 		case mayFind.MatchString(c):
 			c += " || test $? = 3 -o $? = 4"
 		case makesDirectory.MatchString(c) && !strings.Contains(c, "--out") && !strings.Contains(c, "--dry-run"):
-			c += fmt.Sprintf(" --out made-%d", i) // the default's name is the time of day
+			c += fmt.Sprintf(" --out made-%d", i) // the default name is a timestamp
 		}
 		name := fmt.Sprintf("command-%d.sh", i)
 		files[name] = c + "\n"
@@ -167,7 +164,7 @@ func docScript(text string, commands []string) string {
 	return b.String()
 }
 
-// docFiles are the YAML files that a page shows: a study, suppressions.
+// docFiles returns the YAML files that a page shows: a study, suppressions.
 func docFiles(text string) map[string]string {
 	files := map[string]string{}
 	blocks := strings.Split(text, "```yaml\n")
@@ -186,7 +183,7 @@ func docFiles(text string) map[string]string {
 	return files
 }
 
-// docFixtures makes the files that pages name.
+// docFixtures creates the files that pages refer to.
 func docFixtures(dir string) error {
 	tree := map[string]string{
 		"etc/sysctl.conf": "net.inet.ip.redirect=0\n", "etc/rc.conf": "hostname=\"fw1\"\ngateway_enable=\"YES\"\n",
@@ -228,7 +225,7 @@ func docFixtures(dir string) error {
 	return nil
 }
 
-// docLog is a log of requests that take about so many hundredths of a second.
+// docLog returns an access log whose requests take about scale hundredths of a second.
 func docLog(scale int) string {
 	var b strings.Builder
 	for i := range 600 {

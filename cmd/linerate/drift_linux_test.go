@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestFleetDrift sweeps hosts that linerate changed: what somebody changes after, a running
-// value and a file, drifts, drifts further and ends; neither the first sweep nor what linerate
-// itself does alerts.
+// TestFleetDrift sweeps hosts that linerate changed: a running value and a file that somebody
+// edits afterwards are reported as drift, drift further, and end; neither the first sweep nor
+// linerate's own changes raise an alert.
 func TestFleetDrift(t *testing.T) {
 	t.Parallel()
 	f := newSmallFleet(t, 2)
@@ -42,12 +42,12 @@ func TestFleetDrift(t *testing.T) {
 	f.linerate(false, "h1|1 of 2 hosts", "fleet", "status", "LR-APPLIED")
 	known := f.changesBut("facts")
 	f.linerate(false, "0 for the worse", sweep...)
-	// What else runs on the test's machine is a fact of its hosts.
+	// Other processes on the test's machine appear in its hosts' facts.
 	if now := f.changesBut("facts"); now != known {
 		t.Errorf("a second sweep sees changes: %s\nbefore: %s", now, known)
 	}
 
-	// A file drifts too; the value comes back.
+	// A file drifts too, and then the value is restored.
 	set(1, "1")
 	f.write(filepath.Join(f.dir, "h1/etc/sysctl.d/90-linerate.conf"), "net.ipv4.ip_forward=0\n")
 	f.linerate(true, "/etc/sysctl.d/90-linerate.conf is another text, written 20", append(sweep, "--prometheus", "metrics")...)
@@ -55,14 +55,14 @@ func TestFleetDrift(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(f.dir, "metrics")); err != nil || !strings.Contains(string(text), "linerate_fleet_drifted_hosts{role=\"router\"") || !strings.Contains(string(text), "linerate_fleet_applied_hosts 2\n") {
 		t.Errorf("%v: %s", err, text)
 	}
-	// linerate takes its change back: nothing is applied, so nothing drifts.
+	// linerate rolls its change back: nothing is applied, so nothing drifts.
 	f.linerate(false, "rolled back", with("rollback", "ssh://h1", "--force")...)
 	f.linerate(false, "0 for the worse", sweep...)
 	f.linerate(false, "applied        nothing by linerate", "fleet", "status", "h1")
 	f.linerate(false, "applied something on 1 host, 0 drifted", "fleet", "status", "--fail-on", "drift")
 }
 
-// changesBut are what the hosts' changes were, without one kind.
+// changesBut returns the hosts' changes except those of one kind.
 func (f *smallFleet) changesBut(kind string) string {
 	var all strings.Builder
 	for _, k := range []string{"first-seen", "came", "went", "drift", "drift-ended", "facts", "unreachable", "reachable", "gone"} {

@@ -16,11 +16,11 @@ import (
 
 const everyKey = "testdata/every-key.yaml"
 
-// everyKeyElsewhere are studies of the keys that have no meaning on the
-// simulated testbed: of servers, of machines over SSH, and of floods.
+// everyKeyElsewhere are studies with the keys that the simulated testbed does not support:
+// those of servers, of machines over SSH, and of floods.
 var everyKeyElsewhere = []string{"testdata/every-key-servers.yaml", "testdata/every-key-mail.yaml", "testdata/every-key-files.yaml", "testdata/every-key-machines.yaml", "testdata/every-key-flood.yaml", "testdata/every-key-live.yaml", "testdata/every-key-connections.yaml"}
 
-// keysOf are the YAML keys of a type and of all that it holds.
+// keysOf collects the YAML keys of a type and of all types that it contains.
 func keysOf(t reflect.Type, into map[string]bool) {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:
@@ -37,9 +37,9 @@ func keysOf(t reflect.Type, into map[string]bool) {
 	}
 }
 
-// TestAStudyOfEveryKey: the files have every key of the format; the study of
-// routers is read, run (on the simulated testbed) and reported, the others
-// are read and their schedules drawn.
+// TestAStudyOfEveryKey: together the files use every key of the format. The router study is
+// read, run on the simulated testbed and reported; the others are read and their schedules
+// printed.
 func TestAStudyOfEveryKey(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(everyKey)
@@ -81,8 +81,8 @@ func runLinerate(t *testing.T, env []string, args ...string) {
 	}
 }
 
-// everyPart holds a record against its study: each variant was tried in each
-// part, or is unavailable with a reason.
+// everyPart checks a record against its study: each variant was tried in each part, or is
+// unavailable with a reason.
 func everyPart(t *testing.T, s study.Spec, out string) {
 	t.Helper()
 	rec, err := studydir.Read(out)
@@ -105,7 +105,7 @@ func everyPart(t *testing.T, s study.Spec, out string) {
 		t.Error("the control is unavailable")
 	}
 	if len(rec.Results().Curves) == 0 {
-		t.Error("the sweeps gave no curves")
+		t.Error("the sweeps produced no curves")
 	}
 	if page, err := os.ReadFile(filepath.Join(out, "report.html")); err != nil || !strings.Contains(string(page), ">Curves</h2>") {
 		t.Errorf("the report shows no curves: %v", err)

@@ -28,7 +28,7 @@ parts: [{name: p, blocks: 6}]
 metrics: [{metric: requests_per_second, part: p, primary: true}]
 `
 
-// writeServers writes the record of a study in which noatime doubles what is done.
+// writeServers writes the record of a study in which noatime doubles the request rate.
 func writeServers(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -58,8 +58,8 @@ func writeServers(t *testing.T) (dir string) {
 	return dir
 }
 
-// TestExplainOfWhatServersAreSet: what is no tunable of the catalogue and was measured
-// is told, by any of its names; and what was changed with a tunable beside it.
+// TestExplainOfWhatServersAreSet: explain shows evidence on measured settings that are not in
+// the catalogue, under any of their names, and on settings that were changed together with a tunable.
 func TestExplainOfWhatServersAreSet(t *testing.T) {
 	place := filepath.Join(t.TempDir(), "ledger.db")
 	said := func(want int, args ...string) string {

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// proxiedSize is what fits into the first window of a connection, and not into a page.
+// proxiedSize fits into a connection's initial window but not into one memory page.
 const proxiedSize = 14_000
 
-// fetched prints how long it took to get it, in ms: a command that linerate prove
-// watches.
+// fetched fetches proxiedSize bytes and prints the duration in ms: the command that linerate
+// prove measures.
 func fetched(address string) {
 	start := time.Now()
 	c, err := net.DialTimeout("tcp", address, 10*time.Second)

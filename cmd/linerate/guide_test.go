@@ -18,14 +18,14 @@ import (
 
 const questions = "../../docs/guide/questions"
 
-// A page of a question: what the study says of itself, what it printed between
-// two marks, and how to read that.
+// Marks of a question's page: before runMark is the study's description, between the marks
+// its output, and after endMark how to read that.
 const (
 	runMark = "<!-- run -->\n"
 	endMark = "<!-- end -->\n"
 )
 
-// guidePages are the names of the studies that have a page.
+// guidePages returns the names of the studies that have a page.
 func guidePages(t *testing.T) (names []string) {
 	t.Helper()
 	files, err := filepath.Glob(questions + "/*.md")
@@ -38,7 +38,7 @@ func guidePages(t *testing.T) (names []string) {
 	return names
 }
 
-// readPage reads a page's output, and what is before and behind it.
+// readPage splits a page into its output and the text before and after it.
 func readPage(t *testing.T, name string) (head, output, rest string) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(questions, name+".md"))
@@ -48,20 +48,20 @@ func readPage(t *testing.T, name string) (head, output, rest string) {
 	head, output, ok := strings.Cut(string(data), runMark)
 	output, rest, also := strings.Cut(output, endMark)
 	if !ok || !also {
-		t.Fatalf("%s.md lacks the marks %q and %q", name, runMark, endMark)
+		t.Fatalf("%s.md lacks one of the marks %q and %q", name, runMark, endMark)
 	}
 	return head, output, rest
 }
 
-// TestGuidePages: every page begins with what its study says of itself today.
-// With LINERATE_RECORDS, a directory of records, and -update what the studies
-// printed, and their pictures, are those of the records.
+// TestGuidePages: every page begins with its study's current description. LINERATE_RECORDS
+// names a directory of records; with it, -update replaces the pages' output and plots by
+// those of the records.
 func TestGuidePages(t *testing.T) {
 	for _, name := range guidePages(t) {
 		head, output, rest := readPage(t, name)
 		s, err := findStudy(name)
 		if err != nil {
-			t.Errorf("%s.md is of no study: %v", name, err)
+			t.Errorf("%s.md has no study of its name: %v", name, err)
 			continue
 		}
 		want, printed := pageHead(s), output
@@ -76,17 +76,17 @@ func TestGuidePages(t *testing.T) {
 		if *update {
 			write(t, filepath.Join(questions, name+".md"), want+runMark+output+endMark+rest)
 		} else if head != want || output != printed {
-			t.Errorf("%s.md begins with\n%s\nand the study says\n%s\nor shows more of its report than an excerpt (-update rewrites it)", name, head, want)
+			t.Errorf("%s.md begins with\n%s\nbut the study's description is\n%s\nor the page shows more of its report than an excerpt (-update rewrites it)", name, head, want)
 		}
 		if !strings.Contains(output, "`linerate study run "+name) || !strings.Contains(output, "95 % interval") || !strings.Contains(output, "  A/A: ") {
-			t.Errorf("%s.md: its output is not of study run %s", name, name)
+			t.Errorf("%s.md: its output is not that of study run %s", name, name)
 		}
 	}
 }
 
-// excerpt is what a page shows of a report: the answer, its table, what is said
-// of it and short tables of other parts. The page has the question as its title
-// and the plot as its picture; the rest is in the record.
+// excerpt returns the part of a report that a page shows: the answer, its table, the text
+// about it and short tables of other parts. The page has the question as its title and the
+// plot as an image; the rest is in the record.
 func excerpt(report string) string {
 	paragraphs := strings.Split(strings.ReplaceAll(report, "\n\n\n", "\n\n"), "\n\n")
 	var kept []string
@@ -97,7 +97,7 @@ func excerpt(report string) string {
 			paragraphs[i+1] = "```\n" + paragraphs[i+1]
 		case strings.Contains(p, "+-----"): // a plot
 		case i+1 < len(paragraphs) && (strings.Contains(paragraphs[i+1], "└──") || long(p, paragraphs[i+1])):
-			i++ // with its title
+			i++ // the plot and its title
 		default:
 			kept = append(kept, p)
 		}
@@ -105,8 +105,8 @@ func excerpt(report string) string {
 	return label.ReplaceAllString(strings.Join(kept, "\n\n"), "")
 }
 
-// label is what a report says of the machine; docs/guide/questions.md says it of
-// all pages.
+// label matches a report's description of the machine; docs/guide/questions.md gives it once
+// for all pages.
 var label = regexp.MustCompile(`(?m)^  Measured on .*\n(    .*\n)*`)
 
 // long reports whether a paragraph heads a table that a page leaves out.
@@ -127,8 +127,8 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
-// ofRecord is a page's output, from a record of the study as it is today; ok is
-// false where it is none.
+// ofRecord returns a page's output from a record; ok is false if the record is not of the
+// current study.
 func ofRecord(t *testing.T, s study.Spec, dir string) (text string, ok bool) {
 	t.Helper()
 	r, err := studydir.Read(dir)
@@ -138,7 +138,7 @@ func ofRecord(t *testing.T, s study.Spec, dir string) (text string, ok bool) {
 	results := r.Results()
 	flags, ok := flagsOf(s, r.Spec)
 	if !ok || !results.Complete {
-		t.Errorf("%s is not a whole record of the study as it is: remove it and run it anew", dir)
+		t.Errorf("%s is not a complete record of the current study: remove it and run the study again", dir)
 		return "", false
 	}
 	for _, v := range s.Variants {
@@ -168,9 +168,9 @@ func ofRecord(t *testing.T, s study.Spec, dir string) (text string, ok bool) {
 	return b.String(), true
 }
 
-// flagsOf are those with which today's study becomes the recorded one; ok is
-// false where there are none. Gates may have other defaults by now: trials were
-// judged when they were made.
+// flagsOf returns the flags that turn today's study into the recorded one; ok is false if
+// there are none. Differing defaults of gates are ignored: trials were judged when they were
+// made.
 func flagsOf(today, recorded study.Spec) (flags string, ok bool) {
 	text := func(s study.Spec) string {
 		s.Seed, s.Gates = nil, study.Gates{}
@@ -189,7 +189,7 @@ func flagsOf(today, recorded study.Spec) (flags string, ok bool) {
 	return "", false
 }
 
-// tried reports whether a variant could be had.
+// tried reports whether a variant was available.
 func tried(r study.Results, variant string) bool {
 	for _, t := range r.Trials {
 		if t.Variant == variant && t.Unavailable == "" {
@@ -199,7 +199,7 @@ func tried(r study.Results, variant string) bool {
 	return false
 }
 
-// loads are the least and the largest load average that trials saw.
+// loads returns the lowest and the highest load average during the trials.
 func loads(r study.Results) (least, most float64) {
 	for _, t := range r.Trials {
 		if t.Observed == nil {
@@ -221,8 +221,8 @@ func averages(least, most float64) string {
 	return low + " to " + high
 }
 
-// TestQuickTakesAMinute: no built-in study says that its quick run
-// takes longer.
+// TestQuickTakesAMinute: the estimated duration of every built-in study's quick run is at
+// most a minute.
 func TestQuickTakesAMinute(t *testing.T) {
 	for _, name := range studies.Names() {
 		s, err := findStudy(name)

@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// repositoryFile is a file that a binary's user does not have.
+// repositoryFile matches the path of a file that users of the installed binary do not have.
 var repositoryFile = regexp.MustCompile(`\b(docs|internal|catalogue|studies)/[a-z]|README|ARCHITECTURE\.md`)
 
-// TestHintsNameNoFilesOfTheRepository: who has the binary alone is led to help topics.
+// TestHintsNameNoFilesOfTheRepository: hints refer to help topics, since users may have only the binary.
 func TestHintsNameNoFilesOfTheRepository(t *testing.T) {
 	hints := 0
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {

@@ -11,8 +11,8 @@ import (
 	"linerate/internal/study"
 )
 
-// TestInsideKnownTruth profiles variants of which is known where their time goes: a
-// thousand rules take it in nft_do_chain.
+// TestInsideKnownTruth profiles variants whose CPU time goes to a known function: with a
+// thousand rules, nft_do_chain.
 func TestInsideKnownTruth(t *testing.T) {
 	labtest.Need(t)
 	s, err := study.Parse("inside.yaml", []byte(`name: inside

@@ -20,10 +20,10 @@ import (
 	"linerate/internal/sockops"
 )
 
-// writers are programs in their own cgroup and network namespaces.
+// writers runs programs that write sysctls, in a cgroup and network namespaces of the test's own.
 type writers struct {
 	t     *testing.T
-	dir   string // their programs
+	dir   string // directory of the programs
 	group string
 	name  string // a process in the cgroup, for --service
 }
@@ -59,7 +59,7 @@ func newWriters(t *testing.T) *writers {
 	return w
 }
 
-// program is a script by that name.
+// program creates a script under the given name and returns the command that runs it.
 func (w *writers) program(name, script string) *exec.Cmd {
 	w.t.Helper()
 	file := filepath.Join(w.dir, name)
@@ -76,7 +76,7 @@ func (w *writers) program(name, script string) *exec.Cmd {
 	return cmd
 }
 
-// write runs a program to its end.
+// write runs a program and waits for it.
 func (w *writers) write(name, script string) {
 	w.t.Helper()
 	if out, err := w.program(name, script).CombinedOutput(); err != nil {
@@ -84,7 +84,7 @@ func (w *writers) write(name, script string) {
 	}
 }
 
-// watch starts inspect --watch, and gives what it prints once it watches.
+// watch starts inspect --watch and returns its output once it is watching.
 func (w *writers) watch(args ...string) (cmd *exec.Cmd, out *bufio.Scanner) {
 	w.t.Helper()
 	cmd = exec.Command("linerate", append([]string{"inspect", "--watch", "--service", w.name}, args...)...)
@@ -104,7 +104,7 @@ func (w *writers) watch(args ...string) (cmd *exec.Cmd, out *bufio.Scanner) {
 	return cmd, bufio.NewScanner(stdout)
 }
 
-// attached counts the programs on the cgroup.
+// attached counts the BPF programs attached to the cgroup.
 func (w *writers) attached() int {
 	w.t.Helper()
 	f, err := os.Open(w.group)
@@ -119,9 +119,9 @@ func (w *writers) attached() int {
 	return len(got.Programs)
 }
 
-// TestInspectWatch: a daemon, a child of another and a shell write sysctls of network
-// namespaces of theirs; each is named with its writer, its unit and both values, the kernel
-// has taken each value, and nothing stays attached when the watch is killed.
+// TestInspectWatch: a daemon, a child of another process and a shell write sysctls in their
+// own network namespaces. Each write is reported with its writer, unit, old and new value, the
+// kernel has taken each value, and nothing stays attached when the watch is killed.
 func TestInspectWatch(t *testing.T) {
 	w := newWriters(t)
 	cmd, out := w.watch("--json")
@@ -147,18 +147,18 @@ func TestInspectWatch(t *testing.T) {
 		}
 	}
 	if n := w.attached(); n != 1 {
-		t.Errorf("%d programs while it watches", n)
+		t.Errorf("%d programs attached while inspect --watch runs, want 1", n)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	if !labtest.Eventually(func() bool { return w.attached() == 0 }) {
-		t.Error("the program outlives the process that watched")
+		t.Error("the BPF program stays attached after inspect --watch was killed")
 	}
 	w.write("by-hand", "echo 6 > /proc/sys/net/ipv4/conf/lo/tag; grep -q 6 /proc/sys/net/ipv4/conf/lo/tag")
 }
 
-// TestInspectWatchLine: a line a write for people, what to do once a writer, and an end.
+// TestInspectWatchLine: the text output has one line per write, a fix once per writer, and a summary.
 func TestInspectWatchLine(t *testing.T) {
 	w := newWriters(t)
 	cmd, out := w.watch()
@@ -174,7 +174,7 @@ func TestInspectWatchLine(t *testing.T) {
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	for out.Scan() { // until it has ended
+	for out.Scan() { // drain until it exits
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("interrupted: %v", err)

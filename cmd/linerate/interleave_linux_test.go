@@ -22,7 +22,7 @@ import (
 	"linerate/internal/studydir"
 )
 
-// beside has an arm some twenty times slower than the control beside it.
+// beside is a study with an arm some twenty times slower than the control interleaved with it.
 const beside = `name: beside
 question: Does a slow arm move the control beside it?
 variants:
@@ -38,9 +38,9 @@ parts:
 gates: {drift_percent: 100, steal_percent: 100, foreign_percent: 100}
 `
 
-// TestSlicesDoNotLeak: beside an arm that is twenty times slower every frame is in its own
-// arm's account, and the verdicts can be worked out again from the slices on disk. By how
-// much the arms differ is the machine's.
+// TestSlicesDoNotLeak: although one interleaved arm is twenty times slower, every frame is
+// counted for its own arm, and the verdicts can be recomputed from the slices on disk. The
+// size of the difference depends on the machine and is not checked.
 func TestSlicesDoNotLeak(t *testing.T) {
 	labtest.Need(t)
 	dir := t.TempDir()
@@ -62,7 +62,7 @@ func nothingLeaks(t *testing.T, file string) {
 	}
 	s, trials, env := rec.Spec, rec.Trials, rec.Environment
 	r := study.Analyse(s, *s.Seed, env, trials)
-	// Instances are counted, never slices; a disturbed one may be missing.
+	// The sample size counts instances, not slices; a disturbed instance may be missing.
 	if n, m := r.AA.N, r.Verdicts[0].N; n > s.Blocks || m > s.Blocks {
 		t.Errorf("%d and %d instances of %d blocks", n, m, s.Blocks)
 	}
@@ -77,11 +77,11 @@ func nothingLeaks(t *testing.T, file string) {
 	recomputed := recompute(t, out, s, trials)
 	again := study.Analyse(s, *s.Seed, env, recomputed)
 	if got, want := verdictsOf(t, again), verdictsOf(t, r); got != want {
-		t.Errorf("from the slices on disk come\n%s\nwant\n%s", got, want)
+		t.Errorf("the slices on disk give the verdicts\n%s\nwant\n%s", got, want)
 	}
 }
 
-// verdictsOf are a study's verdicts as they are written; what is unknown equals itself.
+// verdictsOf returns a study's verdicts as JSON, so that unknown values compare equal.
 func verdictsOf(t *testing.T, r study.Results) string {
 	text, err := json.MarshalIndent([]any{r.Verdicts, r.AA}, "", " ")
 	if err != nil {
@@ -90,7 +90,7 @@ func verdictsOf(t *testing.T, r study.Results) string {
 	return string(text)
 }
 
-// instanceIn reads a file of slices that has the hash recorded.
+// instanceIn reads a file of slices and checks it against the recorded hash.
 func instanceIn(t *testing.T, file, sum string) (in study.Instance) {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -98,7 +98,7 @@ func instanceIn(t *testing.T, file, sum string) (in study.Instance) {
 		t.Fatal(err)
 	}
 	if hash := sha256.Sum256(data); hex.EncodeToString(hash[:]) != sum {
-		t.Fatalf("%s is not what its trial says", file)
+		t.Fatalf("%s does not have the hash recorded in its trial", file)
 	}
 	z, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
@@ -122,7 +122,7 @@ func instanceIn(t *testing.T, file, sum string) (in study.Instance) {
 	return in
 }
 
-// recompute judges trials anew by the slices on disk.
+// recompute judges the trials again from the slices on disk.
 func recompute(t *testing.T, dir string, s study.Spec, trials []study.Trial) []study.Trial {
 	t.Helper()
 	out := slices.Clone(trials)
@@ -138,9 +138,9 @@ func recompute(t *testing.T, dir string, s study.Spec, trials []study.Trial) []s
 		part, _ := s.Part(trial.Part)
 		out[i].Metrics, out[i].Reasons = study.Judge(part, s.Gates, o)
 		out[i].Valid = len(out[i].Reasons) == 0
-		// A machine that is busy leaves no verdict to compare, but always what was measured.
+		// On a busy machine a trial may be invalid and give no verdict, but its metrics are always recorded.
 		if len(trial.Metrics) == 0 || !maps.Equal(out[i].Metrics, trial.Metrics) {
-			t.Errorf("%s, block %d: from the slices on disk come %v, want %v", trial.Variant, trial.Block, out[i].Metrics, trial.Metrics)
+			t.Errorf("%s, block %d: the slices on disk give %v, want %v", trial.Variant, trial.Block, out[i].Metrics, trial.Metrics)
 		}
 	}
 	return out

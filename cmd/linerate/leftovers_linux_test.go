@@ -18,16 +18,16 @@ import (
 	"linerate/internal/setting"
 )
 
-// serversOf is what the machine's own mail and web servers have: nobody else's to touch.
+// serversOf are the files of the machine's own mail and web servers, which a study must not touch.
 var serversOf = []string{"/etc/postfix", "/etc/nginx", "/etc/aliases", "/etc/aliases.db", "/var/spool/postfix", "/var/lib/postfix", "/var/mail", "/var/log/mail.log", "/var/log/nginx", "/run/nginx.pid"}
 
-// ownServers sums up the machine's own servers: names, modes, owners, and contents of
-// what can be read.
+// ownServers summarizes the files of the machine's own servers: names, modes, owners, and the
+// contents where readable.
 func ownServers(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
 	for _, root := range serversOf {
-		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error { // what is not there has nothing
+		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error { // missing files are skipped
 			if err != nil {
 				return nil
 			}
@@ -49,8 +49,8 @@ func ownServers(t *testing.T) string {
 	return b.String()
 }
 
-// serversListen are the sockets of the machine's own network namespace that listen
-// where servers of studies do in theirs.
+// serversListen lists the sockets in the machine's own network namespace that listen on the
+// ports that studies' servers use.
 func serversListen(t *testing.T) (out string) {
 	t.Helper()
 	for _, file := range []string{"/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"} {
@@ -70,7 +70,7 @@ func serversListen(t *testing.T) (out string) {
 	return out
 }
 
-// disks are the images without a name that loop devices are attached to.
+// disks counts the loop devices whose image is an unnamed file (O_TMPFILE).
 func disks(t *testing.T) (n int) {
 	t.Helper()
 	all, err := filepath.Glob("/sys/block/loop*/loop/backing_file")
@@ -85,8 +85,7 @@ func disks(t *testing.T) (n int) {
 	return n
 }
 
-// below are the processes that a process started, and those that they did, as pid and
-// time of start: numbers are used again.
+// below returns the descendants of a process, each as pid and start time because pids are reused.
 func below(pid int) map[string]bool {
 	children := map[int][]string{}
 	all, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -115,7 +114,7 @@ func below(pid int) map[string]bool {
 	return out
 }
 
-// alive tells whether one of below is there still.
+// alive reports whether a process returned by below still runs.
 func alive(process string) bool {
 	pid, start, _ := strings.Cut(process, " ")
 	text, err := os.ReadFile("/proc/" + pid + "/stat")
@@ -126,7 +125,7 @@ func alive(process string) bool {
 	return len(f) > 19 && f[0] != "Z" && f[19] == start
 }
 
-// eventually waits until something is so.
+// eventually waits until a condition holds, and fails the test if it does not.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	if !labtest.Eventually(is) {
@@ -150,9 +149,9 @@ parts: [{seconds: 0.5, warmup: 0, blocks: 50}]
 metrics: [{metric: settled_per_second, primary: true}]
 `
 
-// aStudyOfServersLeavesNothing: no process, and with them no namespace, for none has a
-// name; no disk, no file. Killed or interrupted, as its disks come up or
-// within its trials; and the machine's own servers are as they were.
+// aStudyOfServersLeavesNothing: a study that is killed or interrupted, while its disks are set
+// up or during its trials, leaves no process (and so none of its unnamed namespaces), no disk
+// and no file, and the machine's own servers are unchanged.
 func aStudyOfServersLeavesNothing(t *testing.T) {
 	labtest.Need(t)
 	if err := server.MailInstalled(); err != nil {
@@ -161,7 +160,7 @@ func aStudyOfServersLeavesNothing(t *testing.T) {
 	for _, c := range []struct {
 		name, study string
 		by          syscall.Signal
-		disks       bool // when a disk is up; else when trials are on record
+		disks       bool // strike when a disk is set up, otherwise when trials are recorded
 	}{
 		{"files, killed", leavesFiles, syscall.SIGKILL, true},
 		{"mail, killed", leavesMail, syscall.SIGKILL, false},
@@ -182,7 +181,7 @@ func aStudyOfServersLeavesNothing(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { _, _ = cmd.Process.Kill(), cmd.Wait() }) // of a test that ended before
+			t.Cleanup(func() { _, _ = cmd.Process.Kill(), cmd.Wait() }) // if the test failed before
 			if c.disks {
 				eventually(t, "a disk", func() bool { return disks(t) > up })
 			} else {
@@ -190,7 +189,7 @@ func aStudyOfServersLeavesNothing(t *testing.T) {
 			}
 			started := below(cmd.Process.Pid)
 			if now := serversListen(t); now != listen {
-				t.Errorf("the machine's own namespace listens on\n%s, before it did on\n%s", now, listen)
+				t.Errorf("sockets listening in the machine's own namespace:\n%s, before the study:\n%s", now, listen)
 			}
 			if err := cmd.Process.Signal(c.by); err != nil {
 				t.Fatal(err)
@@ -204,10 +203,10 @@ func aStudyOfServersLeavesNothing(t *testing.T) {
 			}
 			eventually(t, "the end of its disks", func() bool { return disks(t) <= up })
 			if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
-				t.Errorf("left in its directory of temporary files: %v, %v", left, err)
+				t.Errorf("left in its temporary directory: %v, %v", left, err)
 			}
 			if now := ownServers(t); now != own {
-				t.Errorf("the machine's own servers have\n%s, and had\n%s", now, own)
+				t.Errorf("files of the machine's own servers:\n%s, before the study:\n%s", now, own)
 			}
 		})
 	}

@@ -16,8 +16,8 @@ import (
 	"linerate/internal/plan"
 )
 
-// wires joins two namespaces by two wires: what comes by the first from
-// 198.18.79.1 is answered by the second, by way of the default route.
+// wires joins two namespaces by two links: packets from 198.18.79.1 arrive on the first and
+// are answered on the second, over the default route.
 func wires(t *testing.T, name string) (outside, dut string) {
 	t.Helper()
 	outside, dut = fmt.Sprintf("%s-out-%s-%d", labtest.Prefix, name, os.Getpid()), fmt.Sprintf("%s-dut-%s-%d", labtest.Prefix, name, os.Getpid())
@@ -55,12 +55,12 @@ ip netns exec DUT nft add chain inet filter input { type filter hook input prior
 	return outside, dut
 }
 
-// lockout is a plan that cuts the very path it came by, and what shows in the
-// host that it did.
+// lockout is a plan that cuts the network path it is applied over, and how the host itself
+// shows that.
 type lockout struct {
 	name, setting string
-	probe         []string // printed by the host itself
-	cut           string   // what it prints when the path is cut
+	probe         []string // a command run on the host itself
+	cut           string   // its output when the path is cut
 }
 
 var lockouts = []lockout{
@@ -71,15 +71,15 @@ var lockouts = []lockout{
 	{"link", "link,wa,state=down", []string{"sh", "-c", "ip -o link show wa | grep -o 'state DOWN'"}, "state DOWN"},
 }
 
-// TestLockout applies, over a real sshd, plans that cut the very path they came
-// by; nobody can confirm; the host comes back by itself, as seen from outside,
-// with every route and value as it was.
+// TestLockout applies, over a real sshd, plans that cut the network path they are applied
+// over, so nobody can confirm them. The host must become reachable again by itself, with
+// every route and value restored.
 func TestLockout(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {
 		labtest.Lacking(t, "needs root: it makes namespaces")
 	}
-	var all sync.WaitGroup // they wait more than they work: more at once than there are CPUs
+	var all sync.WaitGroup // mostly waiting, so more run in parallel than there are CPUs
 	for _, c := range lockouts {
 		all.Go(func() { t.Run(c.name, func(t *testing.T) { lockOut(t, c) }) })
 	}
@@ -95,23 +95,22 @@ func lockOut(t *testing.T, c lockout) {
 	}
 	b.makePlan(bad, settings)
 	before := b.state()
-	// The session dies with the network: the command is killed, as a
-	// closed laptop would.
+	// The session dies with the network: the command is killed, as if a laptop had been closed.
 	b.cutOff(c.probe, c.cut, b.over("apply", bad, "--yes", "--confirm-within", "15s"))
 	if out, err := b.linerate(2*time.Second, b.over("status")...); err == nil {
-		t.Fatalf("the host is reached though its path is cut: %s", out)
+		t.Fatalf("the host is reachable although its path is cut: %s", out)
 	}
 	b.comesBack()
 	if after := b.state(); after != before {
-		t.Errorf("it was\n%s\nand is\n%s", before, after)
+		t.Errorf("state before\n%s\nand after\n%s", before, after)
 	}
 	if _, err := os.Stat(filepath.Join(b.root, plan.LinuxSysctl)); err == nil {
 		t.Error("the drop-in file is still there")
 	}
 }
 
-// TestOverSSH: a plan that cuts nothing is applied, confirmed over a connection
-// of its own, and rolled back.
+// TestOverSSH: a harmless plan is applied, confirmed over a separate connection, and rolled
+// back.
 func TestOverSSH(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {
@@ -136,16 +135,16 @@ func TestOverSSH(t *testing.T) {
 	if got := b.inside("sysctl", "-n", "net.ipv4.conf.wa.rp_filter"); got != "0" {
 		t.Errorf("rp_filter is %s after the rollback", got)
 	}
-	// What could cut off whoever applies it wants a time that they chose.
+	// Changes that could cut off the user require an explicit --confirm-within.
 	risky := filepath.Join(b.root, "risky")
 	for _, what := range []string{"link,wa,mtu=1400", "link,wa,state=down", "route,,0.0.0.0/0=absent", "nft,,inet/filter/input=drop"} {
 		b.makePlan(risky, []string{what})
 		out, err := b.linerate(time.Minute, b.over("apply", risky, "--yes", "--no-wait")...)
 		if err == nil || !strings.Contains(out, "may cut you off") || !strings.Contains(out, "--confirm-within 1m") {
-			t.Errorf("%s without a chosen time: %v: %s", what, err, out)
+			t.Errorf("%s without --confirm-within was not refused: %v: %s", what, err, out)
 		}
 	}
-	// Of another link than the one they came by it is theirs to know.
+	// A change to a link other than the one in use does not need it.
 	b.makePlan(risky, []string{"link,wb,mtu=1400"})
 	if out, err := b.linerate(time.Minute, b.over("apply", risky, "--yes", "--dry-run")...); err != nil {
 		t.Errorf("the MTU of another link: %v: %s", err, out)
@@ -166,7 +165,7 @@ func newBox(t *testing.T, name string) *box {
 	b.outside, b.dut = wires(t, name)
 	b.server = sshtest.Start(t, sshtest.Options{Namespace: b.dut, Listen: "198.18.77.2", Env: hostRoot(t, b.root)})
 	if out, err := b.linerate(time.Minute, b.over("status")...); err != nil {
-		t.Fatalf("the host is not reached to begin with: %v: %s", err, out)
+		t.Fatalf("the host is not reachable before the test: %v: %s", err, out)
 	}
 	return b
 }
@@ -175,7 +174,7 @@ func (b *box) over(args ...string) []string {
 	return append(args, "ssh://box", "--ssh-config", b.server.Config)
 }
 
-// linerate runs the command outside.
+// linerate runs the command from outside the host.
 func (b *box) linerate(timeout time.Duration, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
@@ -190,18 +189,18 @@ func (b *box) makePlan(file string, settings []string) {
 	}
 }
 
-// inside runs a command in the host; what it prints, or "".
+// inside runs a command in the host and returns its output, or "" on an error.
 func (b *box) inside(argv ...string) string {
 	out, _ := exec.Command("ip", append([]string{"netns", "exec", b.dut}, argv...)...).Output()
 	return strings.TrimSpace(string(out))
 }
 
-// state is what a lockout may change: routes, links, addresses, the firewall.
+// state returns what a lockout may change: routes, links, addresses, the firewall.
 func (b *box) state() string {
 	return b.inside("sh", "-c", `ip -4 route; for d in wa wb; do cat /sys/class/net/$d/mtu; ip -o link show $d | grep -o "state [A-Z]*"; sysctl net.ipv4.conf.$d.rp_filter; done; ip -4 -o addr; nft list ruleset`)
 }
 
-// comesBack waits for the host to be reached from outside, and to say why.
+// comesBack waits until the host is reachable from outside and reports why it was rolled back.
 func (b *box) comesBack() {
 	b.t.Helper()
 	var back string
@@ -215,7 +214,7 @@ func (b *box) comesBack() {
 	}
 }
 
-// cutOff runs an apply until it has cut its own path, and kills it there.
+// cutOff runs an apply until it has cut its own network path, and kills it there.
 func (b *box) cutOff(probe []string, cut string, args []string) {
 	b.t.Helper()
 	cmd := exec.Command("ip", append([]string{"netns", "exec", b.outside, "linerate"}, args...)...)
@@ -232,7 +231,7 @@ func (b *box) cutOff(probe []string, cut string, args []string) {
 		}
 		select {
 		case err := <-ended:
-			b.t.Fatalf("the plan was to cut the network and ended with %v", err)
+			b.t.Fatalf("the plan should have cut the network, but apply ended with %v", err)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

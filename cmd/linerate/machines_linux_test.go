@@ -17,12 +17,12 @@ import (
 	"linerate/internal/labtest"
 )
 
-// farBench is machines that are network namespaces, each with a real sshd.
+// farBench is a set of machines that are network namespaces, each with a real sshd.
 type farBench struct {
 	*labtest.Bench
 	servers   map[string]*sshtest.Server
-	root, ssh string // the DUT's files; a ssh_config(5)
-	tmp       string // the machines' directory for temporary files
+	root, ssh string // the root of the DUT's files; an ssh_config(5)
+	tmp       string // the machines' temporary directory
 }
 
 func newFarBench(t *testing.T) *farBench {
@@ -48,8 +48,8 @@ func newFarBench(t *testing.T) *farBench {
 	return b
 }
 
-// TestMachines runs studies on them, each script on machines of its own. It asks
-// for accounts, and for no rate: it has no need of the host to itself.
+// TestMachines runs each study script on a separate set of machines. The scripts check frame
+// counts, not rates, so they can run in parallel with other tests.
 func TestMachines(t *testing.T) {
 	t.Parallel()
 	labtest.Namespaces(t)
@@ -84,9 +84,9 @@ func machineScript(t *testing.T, file string) {
 	})
 }
 
-// TestCutConnections cuts every connection to a machine while traffic runs. A
-// generator that is lost makes the trial invalid, and it is tried again; a DUT
-// that is lost for a moment is none the worse; nothing stays on it.
+// TestCutConnections cuts every connection to a machine while traffic runs. Losing a generator
+// makes the trial invalid, and it is retried; losing the DUT for a moment does not; nothing is
+// left on the DUT.
 func TestCutConnections(t *testing.T) {
 	t.Parallel()
 	labtest.Namespaces(t)
@@ -131,7 +131,7 @@ gates: {unsent_percent: 100, pacing_percent: 100}
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
-	// A busy machine may make a trial invalid as well, and that is no cut.
+	// A busy machine may make a trial invalid too; only those with this reason count as cut.
 	const cut = `"reasons":["generator: ssh://generator: the connection was lost`
 	if valid := strings.Count(string(data), `"valid":true`); valid != 3 || strings.Count(string(data), cut) != 1 {
 		t.Errorf("%d trials, %d valid:\n%s", len(lines), valid, data)
@@ -147,14 +147,14 @@ gates: {unsent_percent: 100, pacing_percent: 100}
 	}
 }
 
-// traffic waits until the DUT has received n frames from now on.
+// traffic waits until the DUT has received another n frames.
 func (b *farBench) traffic(t *testing.T, ended chan int, n int) {
 	t.Helper()
 	count := func() (n int) {
 		_, _ = fmt.Sscan(b.Run(t, b.DUT, "cat", "/sys/class/net/dut0/statistics/rx_packets"), &n)
 		return n
 	}
-	// What runs now ends first.
+	// Wait first for the current traffic to end.
 	before := count()
 	for range 100 {
 		time.Sleep(100 * time.Millisecond)
@@ -173,7 +173,7 @@ func (b *farBench) traffic(t *testing.T, ended chan int, n int) {
 	}
 }
 
-// inPlace runs a script as the test that it is given to: machines end with that.
+// inPlace runs a script within the given test, so that the machines live until that test ends.
 type inPlace struct{ *testing.T }
 
 func (inPlace) Parallel() {}
@@ -182,9 +182,9 @@ func (inPlace) Verbose() bool { return testing.Verbose() }
 
 func (p inPlace) Run(_ string, f func(testscript.T)) { f(p) }
 
-// pktGen speaks like netmap's pkt-gen: it takes its options, sends by linerate
-// until it is interrupted, and closes with its account. As a receiver it counts
-// what its interface does, or says that it has as many as -n has.
+// pktGen emulates netmap's pkt-gen: it takes the same options, sends with linerate until it is
+// interrupted, and ends with pkt-gen's summary. As a receiver it counts its interface's
+// frames, or claims the number given by -n.
 const pktGen = `#!/bin/sh
 dev='' n='' R='' l=60 f='' D=''
 while getopts N46f:i:w:l:s:d:S:D:R:n: o; do
@@ -212,14 +212,14 @@ rm -f "$TMPDIR/linerate.$$"
 account Sent "$tx" "$t"
 `
 
-// sudo lets whoever is root already do as it is told, without a password.
+// sudo runs a command as the current user, who is root already, without a password.
 const sudo = `#!/bin/sh
 [ "$1" = -n ] && shift
 exec "$@"
 `
 
-// toolsDir has programs for the machines: this one, and something like pkt-gen and
-// sudo.
+// toolsDir creates a directory of programs for the machines: linerate (this binary) and
+// stand-ins for pkt-gen and sudo.
 func toolsDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -227,7 +227,7 @@ func toolsDir(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// No symbolic link: the program finds itself by the name of its file.
+	// Not a symbolic link: the program recognizes itself by its file name.
 	if out, err := exec.Command("cp", "-l", self, filepath.Join(dir, "linerate")).CombinedOutput(); err != nil {
 		if out2, err := exec.Command("cp", self, filepath.Join(dir, "linerate")).CombinedOutput(); err != nil {
 			t.Fatalf("%s%s", out, out2)

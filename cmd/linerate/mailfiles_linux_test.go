@@ -15,7 +15,7 @@ import (
 	"linerate/internal/testbed/netnsbed"
 )
 
-// filesTruths are a study whose answers are known beforehand.
+// filesTruths is a study whose answers are known beforehand.
 const filesTruths = `name: files-truths
 question: Does the lab of files find what is known?
 workload:
@@ -34,14 +34,14 @@ metrics:
   - {metric: requests_per_second, part: fsync, primary: true}
 `
 
-// eachArmWritesToItsOwnDisk: an arm's disk is mounted as its variant says, and
-// what has to be on the disk is written to it: each creation of a disk mounted
-// sync, each of the files that fsync(2) is called for. Memory is on no device.
+// eachArmWritesToItsOwnDisk: an arm's disk is mounted with its variant's options, and data that
+// must reach the disk is written to it: every file creation on a disk mounted sync, every file
+// that is followed by fsync(2). A memory file system writes to no device.
 func eachArmWritesToItsOwnDisk(t *testing.T) {
 	r, w := servedOnDisks(t, filesTruths)
 	w.asMounted()
 	for _, s := range slices.Concat(w.of("fsync", "ext4", ""), w.of("fsync", "ext4", "sync"), w.of("plain", "ext4", "sync")) {
-		if s.answered == 0 || s.writes < s.answered/4 { // a quarter of all only reads and deletes
+		if s.answered == 0 || s.writes < s.answered/4 { // a quarter of the transactions only read and delete
 			t.Errorf("part %s, %s: %d writes of %d transactions", s.part, s.wanted, s.writes, s.answered)
 		}
 	}
@@ -59,7 +59,7 @@ func eachArmWritesToItsOwnDisk(t *testing.T) {
 	}
 }
 
-// servedOnDisks is what a study of servers found, and what their disks did.
+// servedOnDisks returns a server study's results and what the kernel saw of its disks.
 func servedOnDisks(t *testing.T, text string) (study.Results, *diskWatch) {
 	t.Helper()
 	labtest.Need(t)
@@ -68,7 +68,7 @@ func servedOnDisks(t *testing.T, text string) (study.Results, *diskWatch) {
 	return r, w
 }
 
-// mailTruths are a study whose answers are known beforehand.
+// mailTruths is a study whose answers are known beforehand.
 const mailTruths = `name: mail-truths
 question: Does the lab of mail find what is known?
 workload:
@@ -91,10 +91,10 @@ metrics:
   - {metric: settled_per_second, primary: true}
 `
 
-// mailThatWasTakenIsDelivered: by Postfix's own log, which has the burst that
-// does not count as well, as many as the clients counted, each from its arm's own
-// disk. A Postfix of two processes has a backlog of two: a client that is dropped
-// tries again a second later, and its message waited as long.
+// mailThatWasTakenIsDelivered: Postfix's log shows as many deliveries as the clients counted,
+// plus the uncounted burst, each from its arm's own disk. A Postfix with two processes has a
+// backlog of two: a client whose SYN is dropped retries a second later, and its message waits
+// that long.
 func mailThatWasTakenIsDelivered(t *testing.T) {
 	if err := server.MailInstalled(); err != nil {
 		labtest.Lacking(t, "%v", err)
@@ -128,14 +128,14 @@ func mailThatWasTakenIsDelivered(t *testing.T) {
 			t.Errorf("%s: %d writes", s.wanted, s.writes)
 		}
 		if s.drops > 0 && s.slowest < int64(900*time.Millisecond) {
-			t.Errorf("%d connections were dropped, and no message waited for more than %v", s.drops, time.Duration(s.slowest))
+			t.Errorf("%d connections were dropped, and the slowest message took only %v", s.drops, time.Duration(s.slowest))
 		}
 	}
 }
 
-// settingsOfTheMachineComeBack: vm.* may be a variant. It is set while that is
-// asked and is not while others are, in turns; after the study all is as it was,
-// also of a pair of which one is 0, which cannot be written.
+// settingsOfTheMachineComeBack: a variant may set vm.*. It is set while its arm runs and not
+// while the others do, in alternating turns. After the study every value is restored, even for
+// a pair (bytes, ratio) of which one reads 0 and cannot be written.
 func settingsOfTheMachineComeBack(t *testing.T) {
 	const name, pair = "/proc/sys/vm/dirty_background_bytes", "/proc/sys/vm/dirty_background_ratio"
 	value := func(of string) string {
@@ -146,7 +146,7 @@ func settingsOfTheMachineComeBack(t *testing.T) {
 		return strings.TrimSpace(string(data))
 	}
 	labtest.Need(t)
-	if err := netnsbed.Sweep(); err != nil { // a run that was killed left it set
+	if err := netnsbed.Sweep(); err != nil { // clean up after an earlier run that was killed
 		t.Fatal(err)
 	}
 	const asked = "12345344"
@@ -160,7 +160,7 @@ func settingsOfTheMachineComeBack(t *testing.T) {
 	during := 0
 	for _, tr := range r.Trials {
 		if tr.Observed == nil || tr.Observed.Interleaved == nil || tr.Observed.Interleaved.How != study.Alternating {
-			t.Errorf("%s took no turns: %v", tr.Variant, tr.Reasons)
+			t.Errorf("%s did not alternate: %v", tr.Variant, tr.Reasons)
 		} else if tr.Variant == "sync" && tr.Saw().Served.Answered > 0 {
 			during++
 		}
@@ -170,13 +170,13 @@ func settingsOfTheMachineComeBack(t *testing.T) {
 		if slices.Equal(arm.also, []string{asked}) {
 			set++
 		} else if !slices.Equal(arm.also, []string{before}) {
-			t.Errorf("part %s, an arm was asked while it was %q", arm.part, arm.also)
+			t.Errorf("part %s, an arm was measured while the value was %q", arm.part, arm.also)
 		}
 	}
-	if set != during || during < 4 { // of two parts, with two blocks each
-		t.Errorf("set for %d arms, in %d trials", set, during)
+	if set != during || during < 4 { // two parts of two blocks each
+		t.Errorf("the value was set in %d arms, want %d", set, during)
 	}
 	if after, then := value(name), value(pair); after != before || then != beside {
-		t.Errorf("bytes and ratio were %s and %s, and are %s and %s", before, beside, after, then)
+		t.Errorf("bytes and ratio were %s and %s before the study, and are now %s and %s", before, beside, after, then)
 	}
 }

@@ -31,11 +31,11 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// ownLedger runs tests with a ledger of their own: the machine's may be its admin's,
-// or of a newer linerate. What a test runs inherits it, scripts have theirs.
+// ownLedger runs the tests with a temporary ledger: the machine's ledger may not be writable,
+// or be from a newer linerate. Child processes inherit it; scripts have their own.
 type ownLedger struct{ *testing.M }
 
-// Run is testscript.TestingM's.
+// Run implements testscript.TestingM.
 func (m ownLedger) Run() int {
 	dir, err := os.MkdirTemp("", "linerate-ledger-")
 	fatal(err)
@@ -44,7 +44,7 @@ func (m ownLedger) Run() int {
 	return m.M.Run()
 }
 
-// waitFor waits until a file has something in it: a text, where one is given.
+// waitFor waits until a file is not empty, or contains all the given texts.
 func waitFor(file string, text ...string) {
 	if !labtest.Eventually(func() bool {
 		data, err := os.ReadFile(file)
@@ -61,7 +61,7 @@ func fatal(err error) {
 	}
 }
 
-// TestScripts runs the command as its users do; each script is one behaviour.
+// TestScripts runs the command as users do; each script tests one behaviour.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -71,20 +71,20 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			fitSchemas(t, e)
 			e.Setenv("SOURCES", sourcesOf(t))
-			// No script touches its runner's ledger.
+			// No script may touch the ledger of the user who runs it.
 			e.Setenv("LINERATE_LEDGER", filepath.Join(e.WorkDir, ".ledger", "ledger.db"))
 			return nil
 		},
 	})
 }
 
-// makeArchive writes a small archive of benchmarks that never ran.
+// makeArchive writes a small archive of fabricated benchmark results.
 func makeArchive(dir string) {
 	fatal(nbtest.Write(dir, nbtest.Options{Studies: 5, Variants: 3, Trials: 5, Rows: 40, Seed: 11}))
 }
 
-// edit replaces a text in a file everywhere; without the texts it cuts the
-// file's last twenty bytes off.
+// edit replaces every occurrence of a text in a file; without texts it cuts the last twenty
+// bytes off the file.
 func edit(file string, texts ...string) {
 	data, err := os.ReadFile(file)
 	text := string(data)
@@ -106,8 +106,8 @@ func edit(file string, texts ...string) {
 	}
 }
 
-// printField prints the first value at a dotted path of the JSON on standard
-// input; an array that the path does not index is entered at its first.
+// printField prints the first value at a dotted path of the JSON on standard input; an array
+// that the path does not index is entered at its first element.
 func printField(path string) {
 	var v any
 	if err := json.NewDecoder(os.Stdin).Decode(&v); err != nil {
@@ -139,7 +139,7 @@ func fieldOf(v any, path []string) any {
 		if inner, ok := v[path[0]]; ok {
 			return fieldOf(inner, path[1:])
 		}
-		for _, inner := range v { // a document around its lists
+		for _, inner := range v { // look into the lists of a document
 			list, ok := inner.([]any)
 			if found := fieldOf(list, path); ok && found != nil {
 				return found

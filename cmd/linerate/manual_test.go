@@ -11,7 +11,7 @@ import (
 	"linerate/internal/labtest"
 )
 
-// TestManual: every verb has a page, and mandoc(1) finds no error in any.
+// TestManual: every command has a manual page, and mandoc(1) finds no error in any.
 func TestManual(t *testing.T) {
 	dir := t.TempDir()
 	if err := writeManual(newRootCmd(), dir, "linerate 1.2.3", time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)); err != nil {

@@ -25,7 +25,7 @@ const mcpHello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"proto
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 `
 
-// converse sends messages one by one, each after the answer to the one before.
+// converse sends messages one at a time, each after the answer to the previous one.
 func converse(t *testing.T, s *mcp.Server, messages []string) []string {
 	t.Helper()
 	inR, inW := io.Pipe()
@@ -53,7 +53,7 @@ func converse(t *testing.T, s *mcp.Server, messages []string) []string {
 	return answers
 }
 
-// TestMCPTranscript: what a client says and what it hears. -update writes it anew.
+// TestMCPTranscript compares a conversation with the golden transcript; -update rewrites that.
 func TestMCPTranscript(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "sysctl.conf"), []byte("net.ipv4.tcp_window_scaling=1\n"), 0o600); err != nil {
@@ -95,7 +95,7 @@ func TestMCPTranscript(t *testing.T) {
 	}
 }
 
-// mutate damages a message, or puts something of another into it.
+// mutate damages a message, or splices part of another into it.
 func mutate(r *rand.Rand, seeds []string, m string) string {
 	b := []byte(m)
 	for range 1 + r.IntN(4) {
@@ -122,7 +122,7 @@ func mutate(r *rand.Rand, seeds []string, m string) string {
 	return strings.ReplaceAll(string(b), "\n", " ")
 }
 
-// shout sends one message in a session of its own, and returns all that was answered.
+// shout sends one message in a new session, and returns everything that was answered.
 func shout(t *testing.T, server *mcp.Server, m string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -136,7 +136,7 @@ func shout(t *testing.T, server *mcp.Server, m string) string {
 	}()
 	go func() { _, _ = io.WriteString(inW, mcpHello+m+"\n") }()
 	var asks map[string]any
-	want := 1 // the answer to hello
+	want := 1 // the answer to initialize
 	if json.Unmarshal([]byte(m), &asks) == nil {
 		_, number := asks["id"].(float64)
 		_, word := asks["id"].(string)
@@ -161,7 +161,7 @@ func shout(t *testing.T, server *mcp.Server, m string) string {
 	return out.String()
 }
 
-// listing is what lies below directories, with sizes and times.
+// listing lists everything below directories, with sizes and times.
 func listing(t *testing.T, dirs ...string) string {
 	t.Helper()
 	var b strings.Builder
@@ -180,8 +180,8 @@ func listing(t *testing.T, dirs ...string) string {
 	return b.String()
 }
 
-// TestMCPHostileClient: ten thousand damaged messages neither crash the server, nor make it
-// write, nor read what lies outside of the directory that it was given.
+// TestMCPHostileClient: ten thousand damaged messages neither crash the server nor make it
+// write a file or read one outside the given directory.
 func TestMCPHostileClient(t *testing.T) {
 	outside, inside := t.TempDir(), t.TempDir()
 	t.Chdir(t.TempDir())
@@ -226,11 +226,11 @@ func TestMCPHostileClient(t *testing.T) {
 			answered++
 		}
 		if strings.Contains(out, canary) {
-			t.Fatalf("message %d read outside: %s\n%s", i, m, out)
+			t.Fatalf("message %d read a file outside the given directory: %s\n%s", i, m, out)
 		}
 	}
 	if answered < n/40 {
-		t.Errorf("only %d of %d messages reached a tool: the test tests nothing", answered, n)
+		t.Errorf("only %d of %d messages reached a tool: the test covers too little", answered, n)
 	}
 	if d := cmp.Diff(before, listing(t, outside, inside, here)); d != "" {
 		t.Error("something was written: ", d)

@@ -14,8 +14,8 @@ import (
 	"linerate/internal/labtest"
 )
 
-// measuredFleet is eight hosts with plans, and a program that prints 1,000 for a host, with a scatter
-// of a percent, and as much as the file says where the host has its plan.
+// measuredFleet creates eight hosts with plans, and a meter that prints 1,000 for a host with a
+// scatter of one percent, plus the number in a file where the host has its plan applied.
 func measuredFleet(t *testing.T) (f *smallFleet, with func(...string) []string) {
 	f = newSmallFleet(t, 8)
 	var list, names strings.Builder
@@ -39,7 +39,7 @@ echo $((v + $(od -An -N1 -tu1 /dev/urandom) % 20))
 	return f, with
 }
 
-// measured is the experiment of a wave.
+// measured returns the experiment of a wave.
 func (f *smallFleet) measured(id string) (w fleet.Wave, t wedge.Trial, looks []wedge.Look) {
 	f.t.Helper()
 	raw, err := f.command("fleet", "wave", id, "--json").Output()
@@ -53,8 +53,8 @@ func (f *smallFleet) measured(id string) (w fleet.Wave, t wedge.Trial, looks []w
 	return doc.Wave, *doc.Wave.Options.Measure, doc.Looks
 }
 
-// TestMeasuredWaves rolls out a plan that does harm, which ends it and takes it back, and one that
-// helps, whose controller is killed in the middle.
+// TestMeasuredWaves rolls out a harmful plan, which must be stopped and rolled back, and a
+// helpful one, whose controller is killed in the middle.
 func TestMeasuredWaves(t *testing.T) {
 	t.Parallel()
 	f, with := measuredFleet(t)
@@ -62,7 +62,7 @@ func TestMeasuredWaves(t *testing.T) {
 		return with(append([]string{"apply", "plans", "--yes", "--waves", "50%,100%", "--measure", "command:./meter", "--better", "lower", "--hold", "1s"}, args...)...)
 	}
 
-	// What is refused before any host is touched.
+	// These are refused before any host is contacted.
 	f.linerate(true, "it is not known whether a higher value is better", with("apply", "plans", "--measure", "command:./meter")...)
 	f.linerate(true, "--hold needs a metric", with("apply", "plans", "--hold", "1m")...)
 	f.linerate(true, `unknown metric "weather"|command, prometheus, node`, measured("--measure", "weather")...)
@@ -79,7 +79,7 @@ func TestMeasuredWaves(t *testing.T) {
 		t.Errorf("%+v %+v", w, last)
 	}
 	if !strings.Contains(out, "had an empty change") || trial.Strata[0] != "role" {
-		t.Errorf("no sham in %s", out)
+		t.Errorf("no host had an empty (A/A) change in %s", out)
 	}
 	f.linerate(false, "command:./meter|0 → 1|n 8|stopped; guardrail harm: the wave is stopped: the plans do harm", "ledger", "query", "--study", "rollout-"+w.ID)
 	f.linerate(true, "is rolled back", "apply", "--resume="+w.ID)
@@ -101,14 +101,14 @@ func TestMeasuredWaves(t *testing.T) {
 	f.expect("11111111", "after the wave went on")
 	_, after, looks := f.measured(w.ID)
 	if !reflect.DeepEqual(before.Hosts, after.Hosts) || before.Seed != after.Seed || !reflect.DeepEqual(before.Periods, after.Periods[:len(before.Periods)]) {
-		t.Errorf("another draw went on: %+v, %+v", before, after)
+		t.Errorf("the resumed experiment was randomized again: %+v, %+v", before, after)
 	}
-	// The truth is -9.9 % (909.5 of 1,009.5); one interval of 95 % in twenty lacks it.
+	// The true effect is -9.9 % (909.5 of 1,009.5); one 95 % interval in twenty misses it.
 	if last := looks[len(looks)-1]; last.Wave != 2 || last.Effect.EffectPercent.Float() < -11 || last.Effect.EffectPercent.Float() > -9 {
 		t.Errorf("%+v", last)
 	}
 
-	// The setting that it changed has evidence, and no other has.
+	// Only the setting that was changed has evidence.
 	f.linerate(false, "rollout-"+w.ID+"|0 → 1|command:./meter|n 8", "ledger", "query", "--tunable", "net.ipv4.ip_forward", "--verdict", "better")
 	f.linerate(false, "evidence on 1 tunable", "ledger", "show")
 	f.linerate(false, `"design": "stepped wedge"`, "ledger", "show", "rollout-"+w.ID)

@@ -18,11 +18,10 @@ import (
 	"linerate/internal/tunable"
 )
 
-// The catalogue speaks through three verbs: explain recommends, the audit
-// judges lines, the plan sets. These tests hold every record, on every release
-// and for every role, to one voice.
+// The catalogue is used by three verbs: explain recommends, audit judges lines, plan sets
+// values. These tests check for every record, release and role that the three agree.
 
-// voices is what the three verbs are made of.
+// voices holds what the three verbs need.
 type voices struct {
 	c       *tunable.Catalogue
 	rules   *audit.RuleSet
@@ -43,12 +42,12 @@ func newVoices(t *testing.T) voices {
 	return voices{c, rules, library}
 }
 
-// kindOfHost is one of the hosts on which the voices are compared.
+// kindOfHost is one of the kinds of host on which the verbs are compared.
 type kindOfHost struct{ os, release, role string }
 
 func (k kindOfHost) String() string { return fmt.Sprintf("%s %s, role %s", k.os, k.release, k.role) }
 
-// everyHost are the roles of every release that the catalogue tells apart.
+// everyHost returns every role on every release that the catalogue distinguishes.
 func everyHost() []kindOfHost {
 	var all []kindOfHost
 	for os, releases := range map[string][]string{
@@ -64,7 +63,7 @@ func everyHost() []kindOfHost {
 	return all
 }
 
-// facts are of a server of which only files and hardware are known.
+// facts returns the facts of a server of which only files and hardware are known.
 func (k kindOfHost) facts(lines []fact.Line, modules ...fact.Module) *fact.Facts {
 	up := true
 	f := &fact.Facts{OS: k.os, Release: release.MustParse(k.release), Arch: "amd64", Hostname: "box", From: fact.Origin{Kind: fact.KindTree},
@@ -86,8 +85,8 @@ func (v voices) audit(t *testing.T, k kindOfHost, lines []fact.Line, modules ...
 	return r.Findings
 }
 
-// line is a line of the file that takes the record on the release; ok is false
-// where none does.
+// lineOf returns a line of the file in which a record is set on the release; ok is false if
+// there is none.
 func lineOf(r *tunable.Record, s tunable.State, os, name, value string, n int) (fact.Line, bool) {
 	l := fact.Line{Number: n, Order: n, Name: name, Value: value, Effective: true, Text: name + "=" + value}
 	switch {
@@ -106,7 +105,7 @@ func lineOf(r *tunable.Record, s tunable.State, os, name, value string, n int) (
 	return l, true
 }
 
-// recommended is what explain tells a role to set, where the record is there.
+// recommended returns the value that explain recommends for a role, if the record has one.
 func recommended(r *tunable.Record, env tunable.Env, role string) (string, bool) {
 	for _, k := range r.Recommend {
 		holds, err := env.Holds(k.When)
@@ -124,14 +123,14 @@ func recommended(r *tunable.Record, env tunable.Env, role string) (string, bool)
 	return "", false
 }
 
-// concrete is a name as a host has it: the card's for the driver's template.
+// concrete returns the name as a host has it: a driver template's placeholder becomes a device.
 func concrete(r *tunable.Record) string {
 	name := strings.Replace(r.Name, ".IF.", ".ix0.", 1)
 	return strings.Replace(name, ".N.", ".0.", 1)
 }
 
-// TestExplainAndAuditAgree: a host that sets what explain recommends for its
-// role hears nothing against it from the audit, and every value is legal.
+// TestExplainAndAuditAgree: the audit has no objection to a host that sets what explain
+// recommends for its role, and every recommended value is legal.
 func TestExplainAndAuditAgree(t *testing.T) {
 	v := newVoices(t)
 	seen := 0
@@ -164,10 +163,10 @@ func TestExplainAndAuditAgree(t *testing.T) {
 	}
 }
 
-// proposal is a setting within the words of a fix.
+// proposal matches a setting in the text of a fix.
 var proposal = regexp.MustCompile(`\b([a-z][a-z0-9_]*(?:[./][A-Za-z0-9_%-]+)+)\s?=\s?("[^"]*"|[-0-9][0-9 ]*[0-9]|[^\s,;)]+)`)
 
-// tryOut are the values that the audit is shown of every record.
+// tryOut returns the values of a record that the audit is tried on.
 func tryOut(r *tunable.Record, rel release.Release) []string {
 	x := r.RangeOn(rel)
 	values := []string{"0", "1"}
@@ -185,16 +184,15 @@ func tryOut(r *tunable.Record, rel release.Release) []string {
 	return values
 }
 
-// TestFixesAreTaken: what the audit proposes is legal, and when it is done
-// the audit has nothing against it; taking a line away on its advice raises no
-// finding that wants it back.
+// TestFixesAreTaken: the audit's fixes are legal, and the audit has no objection once they are
+// made; removing a line on its advice raises no finding that wants the line back.
 func TestFixesAreTaken(t *testing.T) {
 	t.Parallel()
 	v := newVoices(t)
 	proposals := 0
 	for _, k := range everyHost() {
 		if !slices.Contains([]string{"14.3", "6.12"}, k.release) || !slices.Contains([]string{"router", "web"}, k.role) {
-			continue // an audit of three thousand lines takes its time
+			continue // an audit of three thousand lines is slow
 		}
 		rel := release.MustParse(k.release)
 		for turn := range 3 {
@@ -215,7 +213,7 @@ func TestFixesAreTaken(t *testing.T) {
 	t.Logf("%d proposals", proposals)
 }
 
-// follow does what the audit says of some lines, and asks again.
+// follow applies the audit's fixes to some lines, and audits again.
 func (v voices) follow(t *testing.T, k kindOfHost, lines []fact.Line) (proposals int) {
 	t.Helper()
 	rel := release.MustParse(k.release)
@@ -255,20 +253,20 @@ func (v voices) follow(t *testing.T, k kindOfHost, lines []fact.Line) (proposals
 	}
 	for _, f := range v.audit(t, k, again) {
 		if was, ok := changed[f.Name]; ok && f.ID != was.ID && f.Severity != audit.Info && (f.Action == audit.Remove || f.Action == audit.Change) {
-			t.Errorf("%s: done as %s says (%s), the audit says %s: %s", k, was.ID, was.Fix, f.ID, f.Message)
+			t.Errorf("%s: after the fix of %s (%s), the audit reports %s: %s", k, was.ID, was.Fix, f.ID, f.Message)
 		}
 		for _, m := range proposal.FindAllStringSubmatch(f.Fix, -1) {
 			if was, ok := removed[m[1]]; ok && strings.TrimRight(m[2], ".:") == strings.TrimPrefix(was.Text, m[1]+"=") && strings.Contains(f.Fix, "et "+m[1]) {
-				t.Errorf("%s: %s removed %s, then %s: %s", k, was.ID, was.Text, f.ID, f.Fix)
+				t.Errorf("%s: %s said to remove %s, then %s wants it back: %s", k, was.ID, was.Text, f.ID, f.Fix)
 			}
 		}
 	}
 	return proposals
 }
 
-// TestPlansSpeakOnce: no tunable is in two of a plan's lists, every value is
-// legal, explain advises nothing else, and an audit of a host that did what its
-// plan says has nothing against it.
+// TestPlansSpeakOnce: no tunable is in two lists of a plan, every value is legal, explain does
+// not contradict the plan, and the audit has no objection to a host on which the plan was
+// applied.
 func TestPlansSpeakOnce(t *testing.T) {
 	v := newVoices(t)
 	steps := 0
@@ -307,7 +305,7 @@ func TestPlansSpeakOnce(t *testing.T) {
 	}
 }
 
-// holdAgainstExplain: what a plan sets, explain does not tell the role to leave.
+// holdAgainstExplain checks that explain does not tell the role to leave what the plan sets.
 func (v voices) holdAgainstExplain(t *testing.T, k kindOfHost, r *tunable.Record, env tunable.Env, s plan.Step) {
 	t.Helper()
 	i := slices.IndexFunc(r.Recommend, func(x tunable.Recommendation) bool {
@@ -325,7 +323,7 @@ func (v voices) holdAgainstExplain(t *testing.T, k kindOfHost, r *tunable.Record
 	}
 }
 
-// plan is what a plan makes of a host with some lines.
+// plan returns the plan for a host whose files have the given lines.
 func (v voices) plan(t *testing.T, k kindOfHost, lines []fact.Line) plan.Plan {
 	t.Helper()
 	rows, err := catalogue.Evidence()
@@ -340,7 +338,7 @@ func (v voices) plan(t *testing.T, k kindOfHost, lines []fact.Line) plan.Plan {
 	return p
 }
 
-// inOneList: a plan speaks of a tunable once.
+// inOneList checks that a plan lists a tunable only once.
 func inOneList(t *testing.T, k kindOfHost, p plan.Plan) {
 	t.Helper()
 	in := map[string]string{}
@@ -364,8 +362,8 @@ func inOneList(t *testing.T, k kindOfHost, p plan.Plan) {
 	}
 }
 
-// TestPlansOfTunedHostsSpeakOnce: the same of hosts whose files set what guides
-// say.
+// TestPlansOfTunedHostsSpeakOnce checks the same on hosts whose files set what common guides
+// recommend.
 func TestPlansOfTunedHostsSpeakOnce(t *testing.T) {
 	t.Parallel()
 	v := newVoices(t)

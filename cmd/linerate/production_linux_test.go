@@ -31,20 +31,20 @@ import (
 	"linerate/internal/testbed/netnsbed"
 )
 
-// production is a host that serves: a real nginx and a real sshd in namespaces of their
-// own, behind a link of 100 ms, with visitors whose number moves threefold.
+// production is a serving host: a real nginx and a real sshd in namespaces, behind a link of
+// 100 ms, with a number of visitors that varies threefold.
 type production struct {
 	t    *testing.T
 	site testbed.Site
 	box  *server.Box
 	ssh  *sshtest.Server
-	dir  string // of whoever studies it, at the visitors' side
+	dir  string // the controller's directory, on the visitors' side
 }
 
-// hostDir is the host's own root, in the box: a disk of its own, that can be full.
+// hostDir is the host's root within the box, on a separate disk that can be filled up.
 const hostDir = "host"
 
-// accessLog is where nginx writes, as the host sees it.
+// accessLog is nginx's access log, as a path on the host.
 const accessLog = setting.ServerRoot + "/" + setting.NGINXAccessLog
 
 func newProduction(t *testing.T) *production {
@@ -64,9 +64,9 @@ func newProduction(t *testing.T) *production {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.box.Close() })
-	// What a busy server has: bytes wait in it, not in the kernel, and its log knows.
+	// As on a busy server, unsent data waits in nginx rather than in the kernel, so nginx's log shows the delay.
 	p.set("net/ipv4/tcp_notsent_lowat", "16384")
-	// BBR, which may be the kernel's choice, does not begin anew after a pause.
+	// BBR may be the kernel's default, and does not restart slow start after idle.
 	p.set("net/ipv4/tcp_congestion_control", "reno")
 	if _, err := p.box.StartWeb(t.Context(), setting.Web{Sizes: []int{objectSize}, Log: true, Directives: map[string]string{"keepalive_requests": "1000000"}}, p.site.Address); err != nil {
 		labtest.Lacking(t, "no web server here: %v", err)
@@ -82,9 +82,8 @@ func newProduction(t *testing.T) *production {
 	return p
 }
 
-// calm has the host's CPU time and run queue stand still, as the host sees them: the
-// guardrails of a host watch the whole machine, which has other tests to run. None of them
-// trips then.
+// calm makes the host's CPU time and run queue read as constant: a host's guardrails watch the
+// whole machine, which also runs other tests, and would trip on those.
 func (p *production) calm() {
 	p.t.Helper()
 	stat, err := os.ReadFile("/proc/stat")
@@ -99,13 +98,13 @@ func (p *production) calm() {
 	}
 }
 
-// startInBox starts a command where the server lives. What sshd reads is copied there:
-// the box has a /tmp of its own.
+// startInBox starts a command in the server's namespaces. Files for sshd are copied there,
+// because the box has its own /tmp.
 func (p *production) startInBox(cmd *exec.Cmd) error {
 	if last := cmd.Args[len(cmd.Args)-1]; filepath.Base(last) == "sshd_config" {
 		dir := filepath.Dir(last)
 		within, err := filepath.Rel(setting.ServerRoot, dir)
-		if err != nil || !filepath.IsLocal(within) { // elsewhere the box sees what all see
+		if err != nil || !filepath.IsLocal(within) { // other paths are the same inside the box
 			return errors.Join(err, p.box.Do(cmd.Start))
 		}
 		for _, name := range []string{"sshd_config", "host_key", "authorized_keys"} {
@@ -121,7 +120,7 @@ func (p *production) startInBox(cmd *exec.Cmd) error {
 	return p.box.Do(cmd.Start)
 }
 
-// set writes a sysctl of the host, get reads it.
+// set writes a sysctl of the host; get reads it.
 func (p *production) set(name, value string) {
 	p.t.Helper()
 	if err := p.site.Server(func() error { return os.WriteFile("/proc/sys/"+name, []byte(value), 0) }); err != nil {
@@ -141,7 +140,7 @@ func (p *production) get(name string) (value string) {
 	return value
 }
 
-// link takes the link of the visitors, and of whoever studies the host, up or down.
+// link takes the visitors' link, which the controller uses too, up or down.
 func (p *production) link(state string) {
 	p.t.Helper()
 	cmd := exec.Command("ip", "link", "set", "gen0", state)
@@ -155,7 +154,7 @@ func (p *production) prove(args ...string) *proving {
 	p.t.Helper()
 	s := &proving{ended: make(chan error, 1), dir: filepath.Join(p.dir, fmt.Sprint("record", rand.Uint32()))}
 	args = append([]string{"prove", "ssh://box", "--ssh-config", p.ssh.Config, "--yes", "--ledger=none", "--out", s.dir}, args...)
-	// NAME=VALUE comes before the host.
+	// NAME=VALUE goes before the host.
 	args[1], args[len(args)-1] = args[len(args)-1], args[1]
 	s.cmd = exec.Command("linerate", args...)
 	log, err := os.Create(s.dir + ".log")
@@ -163,7 +162,7 @@ func (p *production) prove(args ...string) *proving {
 		p.t.Fatal(err)
 	}
 	s.cmd.Stdout, s.cmd.Stderr = log, log
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // and so what it starts
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that freeze reaches its children
 	if err := p.site.Clients(s.cmd.Start); err != nil {
 		p.t.Fatal(err)
 	}
@@ -172,7 +171,7 @@ func (p *production) prove(args ...string) *proving {
 	return s
 }
 
-// proving is a study under way.
+// proving is a running study.
 type proving struct {
 	cmd   *exec.Cmd
 	dir   string
@@ -181,25 +180,25 @@ type proving struct {
 
 func (s *proving) kill() { _ = s.cmd.Process.Kill() }
 
-// freeze stops it and all that it started, its SSH connections too, as a machine that
-// sleeps does; thaw lets them go on.
+// freeze stops the study with all its children, including its SSH connections, as suspending
+// the machine would; thaw continues them.
 func (s *proving) freeze() { _ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGSTOP) }
 
 func (s *proving) thaw() { _ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGCONT) }
 
-// said is what it printed.
+// said returns the study's output so far.
 func (s *proving) said() string {
 	text, _ := os.ReadFile(s.dir + ".log")
 	return string(text)
 }
 
-// objectSize is what visitors fetch: some round trips of slow start, and little more
-// than the link's delay without it.
+// objectSize is the size of the object that visitors fetch: several round trips in slow start,
+// and little more than the link's delay without it.
 const objectSize = 400_000
 
-// visitors come and go: each fetches the object over a connection that it keeps, thinks
-// for longer than TCP remembers, and fetches it again; how many are at it moves
-// threefold within a minute. They end with the test.
+// visitors starts n visitors: each fetches the object over a persistent connection, pauses for
+// longer than TCP keeps its congestion window, and fetches again. The number of active
+// visitors varies threefold within a minute. They stop when the test ends.
 func (p *production) visitors(n, each int) {
 	ctx, stop := context.WithCancel(context.Background())
 	var all sync.WaitGroup
@@ -219,7 +218,7 @@ func (p *production) visitors(n, each int) {
 	}
 }
 
-// visit fetches again and again over one connection, until it breaks.
+// visit fetches repeatedly over one connection, until it breaks.
 func visit(ctx context.Context, from port.Place, at netip.AddrPort, times int, think func() time.Duration) {
 	var conn net.Conn
 	err := from(func() (err error) {
@@ -262,9 +261,9 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// proxied is a service of the host that fetches what it is asked for from an origin
-// behind the link, over a connection of its own each time: what a small receive buffer
-// slows down at once, while sockets that are there keep theirs. It ends with the test.
+// proxied starts a service on the host that fetches each request from an origin behind the link
+// over a new connection: a small receive buffer slows it down at once, whereas existing sockets
+// keep their buffers. It stops when the test ends.
 func (p *production) proxied() (address string) {
 	origin := p.listen(p.site.Clients, p.site.Sources[0], func(c net.Conn) error {
 		_, err := c.Write(make([]byte, proxiedSize))
@@ -285,7 +284,7 @@ func (p *production) proxied() (address string) {
 	})
 }
 
-// listen serves connections to a port of a place until the test ends.
+// listen serves connections to a port until the test ends.
 func (p *production) listen(in port.Place, at netip.Addr, serve func(net.Conn) error) string {
 	p.t.Helper()
 	var l net.Listener
@@ -305,7 +304,7 @@ func (p *production) listen(in port.Place, at netip.Addr, serve func(net.Conn) e
 			}
 			go func() {
 				defer c.Close()
-				_ = serve(c) // a client that got less says so
+				_ = serve(c) // the client reports short reads
 			}()
 		}
 	}()

@@ -8,7 +8,7 @@ import (
 	"linerate/internal/stats"
 )
 
-// TestProgressOfNothingKnown: an interval wider than any effect is not known.
+// TestProgressOfNothingKnown: a confidence interval wider than any plausible effect counts as not known.
 func TestProgressOfNothingKnown(t *testing.T) {
 	for _, c := range []struct {
 		aa, widest stats.Number
@@ -35,7 +35,7 @@ func TestNextStepsAreAligned(t *testing.T) {
 	const column = 40
 	for _, l := range strings.Split(nextSteps("DIR"), "\n")[2:6] {
 		if strings.TrimSpace(l[column-2:column]) != "" || l[column] == ' ' {
-			t.Errorf("what a command is for does not begin in column %d: %q", column, l)
+			t.Errorf("the description of a command does not begin in column %d: %q", column, l)
 		}
 	}
 }

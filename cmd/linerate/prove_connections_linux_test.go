@@ -32,7 +32,7 @@ import (
 	"linerate/internal/testbed/netnsbed"
 )
 
-// pages is a web server in its own cgroup, behind a link, with clients of many addresses that
+// pages is a web server in its own cgroup, behind a link, whose clients have many addresses and
 // fetch an object over a new connection each time.
 type pages struct {
 	t     *testing.T
@@ -74,7 +74,7 @@ func newPages(t *testing.T, l testbed.Link) *pages {
 	return p
 }
 
-// serve starts nginx under a name that no other process has, in the cgroup and the namespace.
+// serve starts nginx in the cgroup and the namespace, under a unique process name.
 func (p *pages) serve() {
 	dir := p.t.TempDir()
 	p.log = filepath.Join(dir, "access.log")
@@ -125,7 +125,7 @@ func (p *pages) fetch(from netip.Addr) error {
 	return nil
 }
 
-// visitors fetch the page again and again until the test ends.
+// visitors fetch the page repeatedly until the test ends.
 func (p *pages) visitors(n int) {
 	ctx, stop := context.WithCancel(context.Background())
 	var all sync.WaitGroup
@@ -141,7 +141,7 @@ func (p *pages) visitors(n int) {
 	}
 }
 
-// attached counts the programs on the cgroup.
+// attached counts the BPF programs attached to the cgroup.
 func (p *pages) attached() int {
 	p.t.Helper()
 	f, err := os.Open(p.group)
@@ -156,7 +156,7 @@ func (p *pages) attached() int {
 	return len(got.Programs)
 }
 
-// prove studies the server's connections.
+// prove runs a study of the server's connections.
 func (p *pages) prove(args ...string) (cmd *exec.Cmd, said *bytes.Buffer, dir string) {
 	dir = filepath.Join(p.t.TempDir(), "record")
 	cmd = exec.Command("linerate", append([]string{"prove", "--per", "connection", "--service", p.name, "--yes", "--ledger", "none", "--out", dir}, args...)...)
@@ -165,10 +165,10 @@ func (p *pages) prove(args ...string) (cmd *exec.Cmd, said *bytes.Buffer, dir st
 	return cmd, said, dir
 }
 
-// TestPerConnection: with an initial window of 45 segments a page of 42 crosses a link of 40 ms
-// in one round trip instead of three. Connections that drew it take less time, by as much as
-// separate runs with all and with no connections treated say; the others do not; the two halves
-// of the control are alike.
+// TestPerConnection: with an initial window of 45 segments, a page of 42 segments crosses a link
+// of 40 ms in one round trip instead of three. Treated connections must be faster by as much as
+// separate runs with all and with no connections treated show; the others must not be, and the
+// two halves of the control must not differ.
 func TestPerConnection(t *testing.T) {
 	p := newPages(t, testbed.Link{Delay: 20 * time.Millisecond})
 	p.visitors(16)
@@ -182,9 +182,9 @@ func TestPerConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := study.Analyse(record.Spec, record.Seed, record.Environment, record.Trials)
-	// Two halves that are alike differ in one of twenty studies, by next to nothing.
+	// Two equal halves differ in one study of twenty, but only slightly.
 	if !r.Complete || math.Abs(r.AA.EffectPercent.Float()) > 3 || len(r.Verdicts) != 4 {
-		t.Fatalf("complete %v, A/A %s, %d verdicts\n%s", r.Complete, r.AA.Verdict, len(r.Verdicts), said)
+		t.Fatalf("complete %v, A/A %s, %d verdicts (want 4)\n%s", r.Complete, r.AA.Verdict, len(r.Verdicts), said)
 	}
 	v := r.Verdicts[0]
 	low, high := v.CILow.Float(), v.CIHigh.Float()
@@ -193,15 +193,15 @@ func TestPerConnection(t *testing.T) {
 		t.Errorf("%s, %s %s, where separate runs say %.1f %%\n%s", v.Verdict, v.Text(), v.Bounds(), truth, said)
 	}
 	if v.Host == nil || v.Host.Apart {
-		t.Errorf("arms that share nothing are said to disturb each other: %+v", v.Host)
+		t.Errorf("interference reported between arms that share nothing: %+v", v.Host)
 	}
 	p.joined(record.Environment)
 	if n := p.attached(); n != 0 {
-		t.Errorf("%d programs are left", n)
+		t.Errorf("%d BPF programs are still attached", n)
 	}
 }
 
-// joined: nearly every connection is known by its line in the server's log.
+// joined checks that nearly every connection was matched with its line in the server's log.
 func (p *pages) joined(e study.Environment) {
 	p.t.Helper()
 	var with, of int
@@ -215,8 +215,8 @@ func (p *pages) joined(e study.Environment) {
 	}
 }
 
-// truth is the effect in percent on the median duration, where all connections are treated and
-// where none is.
+// truth returns the effect on the median duration, in percent, from separate runs in which all
+// connections are treated and none is.
 func (p *pages) truth() float64 {
 	p.t.Helper()
 	initcwnd := sockops.Option{Level: 6, Name: 1001, Value: 45} // SOL_TCP, TCP_BPF_IW
@@ -243,8 +243,8 @@ func (p *pages) truth() float64 {
 	return 100 * (medians[1]/medians[0] - 1)
 }
 
-// TestPerConnectionHarm: a window clamped to two segments makes each connection slower by far; the
-// study ends in its first windows, most connections having been spared.
+// TestPerConnectionHarm: a window clamp of two segments slows each connection down by far; the
+// study must stop in its first windows, before most connections were treated.
 func TestPerConnectionHarm(t *testing.T) {
 	t.Parallel()
 	p := newPages(t, testbed.Link{Delay: 10 * time.Millisecond})
@@ -263,11 +263,11 @@ func TestPerConnectionHarm(t *testing.T) {
 		t.Errorf("%d trials, trip %+v\n%s", len(record.Trials), trip, said)
 	}
 	if n := p.attached(); n != 0 {
-		t.Errorf("%d programs are left", n)
+		t.Errorf("%d BPF programs are still attached", n)
 	}
 }
 
-// TestPerConnectionRefused: what only the kernel can refuse is told of the first connections.
+// TestPerConnectionRefused: a setting that only the kernel can refuse is reported on the first connections.
 func TestPerConnectionRefused(t *testing.T) {
 	t.Parallel()
 	p := newPages(t, testbed.Link{})
@@ -281,11 +281,11 @@ func TestPerConnectionRefused(t *testing.T) {
 		t.Errorf("%v, %v\n%s", err, rerr, said)
 	}
 	if n := p.attached(); n != 0 {
-		t.Errorf("%d programs are left", n)
+		t.Errorf("%d BPF programs are still attached", n)
 	}
 }
 
-// TestPerConnectionWithoutTraffic: a server that accepts nothing is told of after the first window.
+// TestPerConnectionWithoutTraffic: a server that accepts no connection is reported after the first window.
 func TestPerConnectionWithoutTraffic(t *testing.T) {
 	p := newPages(t, testbed.Link{})
 	cmd, said, dir := p.prove("initcwnd=45", "--metric", "duration", "--window", "1s", "--time", "8s")
@@ -294,11 +294,11 @@ func TestPerConnectionWithoutTraffic(t *testing.T) {
 		t.Errorf("%v, %v\n%s", err, rerr, said)
 	}
 	if n := p.attached(); n != 0 {
-		t.Errorf("%d programs are left", n)
+		t.Errorf("%d BPF programs are still attached", n)
 	}
 }
 
-// TestPerConnectionKilled: whenever the study is killed, nothing of it stays.
+// TestPerConnectionKilled: whenever the study is killed, it leaves no BPF program attached.
 func TestPerConnectionKilled(t *testing.T) {
 	t.Parallel()
 	p := newPages(t, testbed.Link{})
@@ -314,13 +314,13 @@ func TestPerConnectionKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i == 0 && !labtest.Eventually(func() bool { return p.attached() == 1 }) {
-			t.Errorf("nothing is attached while it runs\n%s", said)
+			t.Errorf("no BPF program is attached while the study runs\n%s", said)
 		}
 		time.Sleep(time.Duration(rand.IntN(1500)) * time.Millisecond)
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		if !labtest.Eventually(func() bool { return p.attached() == 0 }) {
-			t.Fatalf("a program outlived kill -9\n%s", said)
+			t.Fatalf("a BPF program is still attached after kill -9\n%s", said)
 		}
 	}
 }

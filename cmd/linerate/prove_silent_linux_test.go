@@ -16,9 +16,9 @@ import (
 
 const strict = "net/ipv4/conf/all/rp_filter"
 
-// TestSilentLogIsStopped: visitors come by one link and are answered by another, and a
-// strict reverse-path filter drops all that they send. Nothing comes to the log any more,
-// while other packets go on; what is missing ends the study, and the visitors are back.
+// TestSilentLogIsStopped: visitors' packets arrive on one link and are answered on another, so a
+// strict reverse-path filter drops all of them. No request reaches the log any more while other
+// packets still arrive; the missing requests must stop the study, and the visitors are served again.
 func TestSilentLogIsStopped(t *testing.T) {
 	t.Parallel()
 	p := newProduction(t)
@@ -30,20 +30,20 @@ func TestSilentLogIsStopped(t *testing.T) {
 	p.others()
 	said := p.harm(strict, "net.ipv4.conf.all.rp_filter=1", "log:"+accessLog)
 	if !strings.Contains(said, "guardrail: looks without a request in") && !strings.Contains(said, "guardrail: time between requests in") {
-		t.Errorf("ended by another guardrail: %s", said)
+		t.Errorf("stopped by another guardrail: %s", said)
 	}
 	begin := time.Now()
 	if !labtest.Eventually(func() bool { return p.call(from) == nil }) {
-		t.Errorf("no visitor is answered %s after the study", time.Since(begin))
+		t.Errorf("visitors still get no answer %s after the study", time.Since(begin))
 	}
 }
 
-// asymmetric gives visitors an address that the host answers by another link.
+// asymmetric gives visitors an address that the host answers over another link.
 func (p *production) asymmetric() netip.Addr {
 	p.t.Helper()
 	from := netip.MustParseAddr("198.19.77.2")
 	inServer, inClients := p.site.Server, p.site.Clients
-	// A process of the server's place, by which the other names its namespace.
+	// A process in the server's namespace, by which ip(8) can name that namespace.
 	there := exec.Command("sleep", "3600")
 	if err := inServer(there.Start); err != nil {
 		p.t.Fatal(err)
@@ -79,7 +79,7 @@ func (p *production) asymmetric() netip.Addr {
 	return from
 }
 
-// call is one request by a connection of its own.
+// call makes one request over a new connection.
 func (p *production) call(from netip.Addr) error {
 	return p.site.Clients(func() error {
 		d := net.Dialer{Timeout: 2 * time.Second, LocalAddr: net.TCPAddrFromAddrPort(netip.AddrPortFrom(from, 0))}
@@ -97,15 +97,15 @@ func (p *production) call(from netip.Addr) error {
 	})
 }
 
-// callers call about five times a second until the test ends.
+// callers make about five requests a second until the test ends.
 func (p *production) callers(from netip.Addr) {
 	p.until(func() {
-		_ = p.call(from) // who is not answered calls again
+		_ = p.call(from) // on an error, try again
 		time.Sleep(200 * time.Millisecond)
 	})
 }
 
-// others are packets that go on whatever becomes of the visitors.
+// others sends packets that keep arriving whatever happens to the visitors' traffic.
 func (p *production) others() {
 	var conn net.Conn
 	if err := p.site.Clients(func() (err error) {
@@ -116,12 +116,12 @@ func (p *production) others() {
 	}
 	p.t.Cleanup(func() { conn.Close() })
 	p.until(func() {
-		_, _ = conn.Write(make([]byte, 100)) // nobody listens: it is refused
+		_, _ = conn.Write(make([]byte, 100)) // no listener: the packet is rejected
 		time.Sleep(2 * time.Millisecond)
 	})
 }
 
-// until does something again and again until the test ends.
+// until calls a function repeatedly until the test ends.
 func (p *production) until(do func()) {
 	quit, over := make(chan struct{}), make(chan struct{})
 	p.t.Cleanup(func() { close(quit); <-over })

@@ -19,20 +19,20 @@ import (
 	"linerate/internal/testbed"
 )
 
-// Of the gateway's firewall.
+// Settings of the gateway's firewall.
 const (
 	conntrackMax   = "net/netfilter/nf_conntrack_max"
 	conntrackCount = "net/netfilter/nf_conntrack_count"
 	conntrackLoose = "net/netfilter/nf_conntrack_tcp_loose"
-	// stateful is its ruleset: what belongs to no connection is dropped.
+	// stateful is its ruleset: packets of no known connection are dropped.
 	stateful = "add table ip f; add chain ip f forward { type filter hook forward priority 0; }; add rule ip f forward ct state invalid drop"
-	// silent has a machine answer nothing that it does not expect.
+	// silent makes a machine send no RST to unexpected packets.
 	silent = "add table ip f; add chain ip f out { type filter hook output priority 0; }; add rule ip f out tcp flags rst drop"
 )
 
-// newGateway is a router with a stateful firewall before a real nginx, and a real sshd on
-// it. Its firewall does not pick up connections in their middle, and has a table of
-// connections that is full to nine tenths.
+// newGateway is a router with a stateful firewall in front of a real nginx, and a real sshd on
+// it. Its firewall does not pick up connections in mid-stream (nf_conntrack_tcp_loose=0), and
+// its connection table is nine tenths full.
 func newGateway(t *testing.T) *production {
 	t.Helper()
 	labtest.Namespaces(t)
@@ -45,7 +45,7 @@ func newGateway(t *testing.T) *production {
 	for namespace, rules := range map[string]string{b.Generator: silent, b.DUT: stateful, b.Receiver: silent} {
 		b.Run(t, namespace, "nft", rules)
 	}
-	p.set("net/netfilter/nf_conntrack_checksum", "0") // the scan has none
+	p.set("net/netfilter/nf_conntrack_checksum", "0") // the scan's packets have no checksums
 	box, err := server.NewBox(in(b.Receiver))
 	if err != nil {
 		t.Fatal(err)
@@ -64,8 +64,8 @@ func newGateway(t *testing.T) *production {
 		}
 	}
 	p.set(conntrackLoose, "0")
-	// The scan ends just short of a full table, beyond what the guardrail allows: a busy
-	// machine may look at it later than the scan takes.
+	// The scan stops just short of a full table, above the guardrail's limit: a busy machine may
+	// read the count only after the scan is over.
 	last := p.number(conntrackMax) * 99 / 100
 	p.scanning(func() {
 		if p.number(conntrackCount) < last {
@@ -84,8 +84,8 @@ func (p *production) number(name string) int {
 	return n
 }
 
-// scan is a scan for ports by packets without a connection, and its answers: a firewall
-// that picks up connections in their middle takes each for an established one.
+// scan sends ACKs that belong to no connection, and their answers: a firewall that picks up
+// connections in mid-stream takes each for an established one.
 func (p *production) scan(server port.Place) func(next *int, n int) {
 	client, www := p.site.Sources[0], p.site.Address
 	out, back := p.raw(p.site.Clients), p.raw(server)
@@ -101,26 +101,26 @@ func (p *production) scan(server port.Place) func(next *int, n int) {
 				if way.flip {
 					from, to = to, from
 				}
-				_ = unix.Sendto(way.socket, ack(from, to), 0, &unix.SockaddrInet4{Addr: way.to.As4()}) // a full queue loses it: another follows
+				_ = unix.Sendto(way.socket, ack(from, to), 0, &unix.SockaddrInet4{Addr: way.to.As4()}) // lost if the queue is full; more follow
 			}
 		}
 		*next += n
 	}
 }
 
-// ack is a TCP segment without data, of some connection.
+// ack returns a TCP ACK segment without data.
 func ack(from, to uint16) []byte {
 	s := make([]byte, 20)
 	binary.BigEndian.PutUint16(s, from)
 	binary.BigEndian.PutUint16(s[2:], to)
 	binary.BigEndian.PutUint32(s[4:], 1)
 	binary.BigEndian.PutUint32(s[8:], 1)
-	s[12], s[13] = 5<<4, 0x10 // words of header; ACK
+	s[12], s[13] = 5<<4, 0x10 // data offset in words; flag ACK
 	binary.BigEndian.PutUint16(s[14:], 1000)
 	return s
 }
 
-// raw is a socket of a place for packets of one's own.
+// raw opens a raw socket in a place's namespace.
 func (p *production) raw(in port.Place) (fd int) {
 	p.t.Helper()
 	if err := in(func() (err error) {
@@ -133,7 +133,7 @@ func (p *production) raw(in port.Place) (fd int) {
 	return fd
 }
 
-// scanning scans some thousand ports a second until the test ends.
+// scanning scans some thousand ports per second until the test ends.
 func (p *production) scanning(some func()) {
 	quit, over := make(chan struct{}), sync.WaitGroup{}
 	p.t.Cleanup(func() { close(quit); over.Wait() })
@@ -150,17 +150,17 @@ func (p *production) scanning(some func()) {
 	})
 }
 
-// TestFullTableIsStopped: a firewall that picks up connections in their middle lets a scan
-// fill its table. A guardrail ends that, and the firewall has its own setting again.
-// The table's limit itself is read-only in a namespace.
+// TestFullTableIsStopped: a firewall that picks up connections in mid-stream lets a scan fill
+// its table. A guardrail must stop the study and restore the firewall's setting. The table's
+// limit itself is read-only in a namespace.
 func TestFullTableIsStopped(t *testing.T) {
 	t.Parallel()
 	p := newGateway(t)
 	before := p.number(conntrackCount)
 	said := p.harm(conntrackLoose, "net.netfilter.nf_conntrack_tcp_loose=1", "probe:http://198.19.0.1"+setting.ObjectPath(1000))
 	at, limit := p.number(conntrackCount), p.number(conntrackMax)
-	t.Logf("%d of %d entries, %d before", at, limit, before)
+	t.Logf("%d of %d conntrack entries, %d before", at, limit, before)
 	if !strings.Contains(said, "guardrail: connection table in use") {
-		t.Errorf("%d of %d entries, %d before: %s", at, limit, before, said)
+		t.Errorf("%d of %d conntrack entries, %d before, and no guardrail on the table: %s", at, limit, before, said)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"linerate/internal/study"
 )
 
-// jails are those of FreeBSD, on every system.
+// jails has the availability of a FreeBSD jail lab, on every system.
 var jails = study.Availability{Place: "this lab", System: "freebsd", Lacks: func(s study.Setting) string { return knob.Never(s.Setting()) }}
 
 func TestAScheduleIsOfWhatRunsHere(t *testing.T) {
@@ -35,7 +35,7 @@ func TestAScheduleIsOfWhatRunsHere(t *testing.T) {
 	}
 	for _, v := range []string{"softirq", "small-budget", "rps"} {
 		if strings.Contains(schedule, v) {
-			t.Errorf("%s is in the schedule of a lab of FreeBSD", v)
+			t.Errorf("%s needs Linux but is in the schedule of a FreeBSD lab", v)
 		}
 		if !strings.Contains("not here: "+notes, "not here: "+v+": it needs a DUT of linux, this lab is of freebsd\n") {
 			t.Errorf("nothing says why %s is not there:\n%s", v, notes)

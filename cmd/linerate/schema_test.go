@@ -38,17 +38,17 @@ import (
 	"linerate/schemas"
 )
 
-// described is what a schema is of.
+// described is a document or file that has a schema.
 type described struct {
 	name, title string
-	commands    []string // that print it with --json
+	commands    []string // commands that print it with --json
 	types       []reflect.Type
 }
 
 func typeOf[T any]() []reflect.Type { return []reflect.Type{reflect.TypeFor[T]()} }
 
-// documents are what commands print with --json: every command that has the flag is
-// among them.
+// documents are the documents that commands print with --json; every command with the flag is
+// listed.
 var documents = []described{
 	{"results", "results of a study: results.json; linerate study run, study resume, demo, prove, report --json", []string{"study run", "study resume", "demo", "prove", "report"},
 		[]reflect.Type{reflect.TypeFor[study.Results](), reflect.TypeFor[scheduleDocument](), reflect.TypeFor[submittedDocument]()}},
@@ -92,7 +92,7 @@ var documents = []described{
 	{"logs", "linerate logs --json", []string{"logs"}, []reflect.Type{reflect.TypeFor[accesslog.Summary](), reflect.TypeFor[accesslog.Comparisons]()}},
 }
 
-// writtenFiles are what people write.
+// writtenFiles are the files that users write.
 var writtenFiles = []described{
 	{"study", "a study (YAML)", nil, typeOf[study.Spec]()},
 	{"testbed", "a testbed of machines (YAML)", nil, typeOf[testbed.File]()},
@@ -113,17 +113,17 @@ var (
 	orNull   = &schemaNode{Type: []string{"number", "null"}}
 )
 
-// ofDocuments makes schemas of what is printed; closed ones, which only the tests use,
-// refuse a member that has no description.
+// ofDocuments returns a maker of schemas for printed documents; closed schemas, used only by the
+// tests, refuse members that the type does not have.
 func ofDocuments(closed bool) *schemaMaker {
 	return &schemaMaker{Tag: "json", Closed: closed, Comment: comments.Of,
 		Known: map[reflect.Type]*schemaNode{reflect.TypeFor[stats.Number](): orNull, reflect.TypeFor[release.Release](): {Type: "string"}}}
 }
 
-// ofFiles makes schemas of what people write.
+// ofFiles returns a maker of schemas for files that users write.
 func ofFiles(d described) *schemaMaker {
 	reference := ""
-	if d.name == "study" { // whose sweeps fill in numbers
+	if d.name == "study" { // sweeps substitute references in it
 		reference = `\$`
 	}
 	var metrics []string
@@ -153,7 +153,7 @@ func ofFiles(d described) *schemaMaker {
 		}}
 }
 
-// make makes a schema of what is described.
+// make returns the schema of a document or file.
 func (d described) make(t *testing.T, m *schemaMaker) *schemaNode {
 	t.Helper()
 	n, err := m.Of(schemas.Base+d.name, d.title, d.types...)
@@ -163,8 +163,8 @@ func (d described) make(t *testing.T, m *schemaMaker) *schemaNode {
 	return n
 }
 
-// TestSchemas: the schemas that are built in are those of the types, and there are no
-// others. With -update they are written anew.
+// TestSchemas: the built-in schemas match the Go types, and there are no others. With -update
+// they are rewritten.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
 	texts := map[string][]byte{}
@@ -183,7 +183,7 @@ func TestSchemas(t *testing.T) {
 		}
 		have, err := schemas.Read(d.name)
 		if written, _ := os.ReadFile(file); err != nil || !bytes.Equal(have, want) || !bytes.Equal(written, want) {
-			t.Errorf("schemas/%s is not of the types as they are: run the test with -update (%v)", schemas.File(d.name), err)
+			t.Errorf("schemas/%s does not match the current types: run the test with -update (%v)", schemas.File(d.name), err)
 		}
 		if schemas.Title(d.name) != d.title {
 			t.Errorf("%s: title %q", d.name, schemas.Title(d.name))
@@ -202,7 +202,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// packSchemas writes what the program has of the schemas.
+// packSchemas writes the archive of schemas that is built into the program.
 func packSchemas(t *testing.T, texts map[string][]byte) {
 	t.Helper()
 	b, err := pack.Marshal(texts)
@@ -217,7 +217,7 @@ func packSchemas(t *testing.T, texts map[string][]byte) {
 	}
 }
 
-// TestEveryDocumentHasASchema: every command with --json is in the table.
+// TestEveryDocumentHasASchema: every command with --json is in documents.
 func TestEveryDocumentHasASchema(t *testing.T) {
 	known := map[string]bool{}
 	for _, d := range documents {
@@ -239,7 +239,7 @@ func TestEveryDocumentHasASchema(t *testing.T) {
 
 func verbOf(c *cobra.Command) string { return strings.TrimPrefix(c.CommandPath(), "linerate ") }
 
-// documentOf is what a command, or the one that it belongs to, prints.
+// documentOf returns the document of a command or of its nearest parent that has one.
 func documentOf(verb string) *described {
 	for ; verb != ""; verb = parent(verb) {
 		for i, d := range documents {
@@ -256,7 +256,7 @@ func parent(verb string) string {
 	return verb[:max(i, 0)]
 }
 
-// compile makes a schema ready to hold documents against.
+// compile prepares a schema for validation.
 func compile(n *schemaNode) (*jsonschema.Schema, error) {
 	text, err := n.Text()
 	if err != nil {
@@ -282,8 +282,8 @@ func compiled(t *testing.T, n *schemaNode) *jsonschema.Schema {
 	return s
 }
 
-// TestWrittenFilesFitTheirSchemas: what is built in, and what the tests write, is as the
-// schemas say.
+// TestWrittenFilesFitTheirSchemas: the built-in files and those that the tests write satisfy
+// their schemas.
 func TestWrittenFilesFitTheirSchemas(t *testing.T) {
 	t.Parallel()
 	files := map[string][]string{
@@ -332,7 +332,7 @@ func fits(s *jsonschema.Schema, file string) error {
 	return s.Validate(doc)
 }
 
-// TestSchemasRefuse: what linerate refuses, the schemas do too.
+// TestSchemasRefuse: the schemas refuse what linerate refuses.
 func TestSchemasRefuse(t *testing.T) {
 	t.Parallel()
 	good := "name: x\nquestion: y\nvariants: [{name: a, settings: [{sysctl: net.ipv4.ip_forward, value: 1}]}, {name: b}]\n"
@@ -354,7 +354,7 @@ func TestSchemasRefuse(t *testing.T) {
 			t.Fatal(err)
 		}
 		if fits(s, file) == nil {
-			t.Errorf("the schema of a %s takes %q", c.of, c.text)
+			t.Errorf("the schema of a %s accepts %q", c.of, c.text)
 		}
 	}
 	s := compiled(t, writtenFiles[0].make(t, ofFiles(writtenFiles[0])))
@@ -363,6 +363,6 @@ func TestSchemasRefuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := fits(s, file); err != nil {
-		t.Errorf("the schema refuses a study that is right: %v", err)
+		t.Errorf("the schema refuses a valid study: %v", err)
 	}
 }

@@ -13,26 +13,26 @@ import (
 	"sync"
 )
 
-// schemaComments reads the comments of a module's types from its sources, each package
-// when a type of it is first asked for. Many may ask at once.
+// schemaComments reads the comments of a module's types from its sources, each package when one
+// of its types is first needed. It is safe for concurrent use.
 type schemaComments struct {
 	// Module is the module's path, Sources its directory.
 	Module  string
 	Sources fs.FS
-	// Main is the package, below the module, of types of a program.
+	// Main is the path, within the module, of the program's package main.
 	Main string
-	mu   sync.Mutex // of read
+	mu   sync.Mutex // guards read
 	read map[string]*commented
 }
 
-// source is what was read of a package: comments by TYPE or TYPE.Field, and the
-// constants of types of strings.
+// commented is what was read from a package: comments by TYPE or TYPE.Field, and the constants
+// of string types.
 type commented struct {
 	comments  map[string]string
 	constants map[string][]string
 }
 
-// Of is the comment of a type, or of its field; "" where there is none.
+// Of returns the comment of a type or of one of its fields, "" if there is none.
 func (c *schemaComments) Of(t reflect.Type, field string) string {
 	name, _, _ := strings.Cut(t.Name(), "[")
 	if field != "" {
@@ -41,11 +41,11 @@ func (c *schemaComments) Of(t reflect.Type, field string) string {
 	return c.of(t).comments[name]
 }
 
-// Constants are the values of the constants that a package declares of its type of
-// strings, in their order.
+// Constants returns the values of the constants that a package declares of a string type, in
+// order.
 func (c *schemaComments) Constants(t reflect.Type) []string { return c.of(t).constants[t.Name()] }
 
-// of is the package of a type, which is read when it is first asked for.
+// of returns the package of a type, read on first use.
 func (c *schemaComments) of(t reflect.Type) *commented {
 	dir, ours := strings.CutPrefix(t.PkgPath(), c.Module+"/")
 	if t.PkgPath() == "main" {
@@ -65,7 +65,7 @@ func (c *schemaComments) of(t reflect.Type) *commented {
 	return c.read[dir]
 }
 
-// readPackage reads the comments of a directory's files; what cannot be read has none.
+// readPackage reads the comments of a directory's files; files that cannot be read add none.
 func (c *schemaComments) readPackage(dir string) *commented {
 	out := &commented{map[string]string{}, map[string][]string{}}
 	files, err := fs.Glob(c.Sources, path.Join(dir, "*.go"))
@@ -121,7 +121,7 @@ func typeComments(g *ast.GenDecl, out map[string]string) {
 	}
 }
 
-// typedConstants are the strings that constants with a type of their own have.
+// typedConstants collects the values of string constants that have a named type.
 func typedConstants(g *ast.GenDecl, out map[string][]string) {
 	for _, s := range g.Specs {
 		spec, ok := s.(*ast.ValueSpec)

@@ -14,7 +14,7 @@ type inner struct {
 
 type outer struct {
 	inner
-	Name  *string           `json:"name"` // which hides inner's
+	Name  *string           `json:"name"` // hides inner's Name
 	List  []inner           `json:"list"`
 	Maybe uint              `json:"maybe,omitempty"`
 	Words map[string]string `json:"words,omitempty"`
@@ -22,7 +22,7 @@ type outer struct {
 	Other any               `json:"other"`
 }
 
-// TestDocument: what encoding/json writes of a type is what its schema says.
+// TestDocument: the schema of a type allows what encoding/json writes of it.
 func TestDocument(t *testing.T) {
 	m := schemaMaker{Tag: "json", Closed: true}
 	n, err := m.Of("urn:x", "x", reflect.TypeFor[outer]())
@@ -47,7 +47,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// TestComments: comments before and behind a field, and constants of a type of strings.
+// TestComments: comments above and behind a field, and constants of a string type, are found.
 func TestComments(t *testing.T) {
 	c := schemaComments{Module: "linerate", Sources: fstest.MapFS{"cmd/linerate/x.go": {Data: []byte(`package main
 // inner is in.
@@ -72,7 +72,7 @@ const (
 	}
 }
 
-// TestNoSchema: what JSON cannot hold is an error.
+// TestNoSchema: a type that JSON cannot represent is an error.
 func TestNoSchema(t *testing.T) {
 	type pipe struct {
 		C chan int `json:"c"`

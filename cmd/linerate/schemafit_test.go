@@ -17,24 +17,24 @@ import (
 	"linerate/schemas"
 )
 
-// misfits names the file in which the commands of scripts say which of their documents
-// do not fit their schemas.
+// misfits is the environment variable that names the file in which the commands of scripts
+// report documents that do not satisfy their schemas.
 const misfits = "LINERATE_TEST_MISFITS"
 
-// fitSchemas holds every document that a script's commands print with --json against
-// its schema.
+// fitSchemas validates every document that a script's commands print with --json against its
+// schema.
 func fitSchemas(t *testing.T, e *testscript.Env) {
 	file := filepath.Join(t.TempDir(), "misfits")
 	e.Setenv(misfits, file)
 	e.Defer(func() {
 		if text, err := os.ReadFile(file); err == nil {
-			t.Errorf("documents without their schemas:\n%s", text)
+			t.Errorf("documents that do not satisfy their schemas:\n%s", text)
 		}
 	})
 }
 
-// runChecked is run, whose documents are held against their schemas in scripts that ask
-// for it.
+// runChecked is run, but validates the printed documents against their schemas in scripts that
+// ask for it.
 func runChecked(args []string) int {
 	file := os.Getenv(misfits)
 	if file == "" || !slices.Contains(args, "--json") || slices.Contains(args, "--help") {
@@ -53,12 +53,12 @@ func runChecked(args []string) int {
 	return code
 }
 
-// misfit says what of a printed document its schema does not allow. A command that
-// printed nothing, or has no --json and said so, is right.
+// misfit returns how a printed document violates its schema. Commands that print nothing, or
+// refuse --json, pass.
 func misfit(args []string, printed []byte) error {
 	cmd, _, err := newRootCmd().Find(args)
 	if err != nil || len(bytes.TrimSpace(printed)) == 0 {
-		return nil //nolint:nilerr // the command has said it
+		return nil //nolint:nilerr // the command has reported it
 	}
 	d := documentOf(verbOf(cmd))
 	if d == nil {
@@ -81,7 +81,7 @@ func misfit(args []string, printed []byte) error {
 	return s.Validate(doc)
 }
 
-// TestMisfits: what lacks a member, has one too many or one of another type is found.
+// TestMisfits: a missing member, an unknown one and one of the wrong type are found.
 func TestMisfits(t *testing.T) {
 	t.Parallel()
 	good := `{"version":1,"os":"linux","release":"6.12","entries":[]}`

@@ -12,41 +12,40 @@ import (
 	"time"
 )
 
-// Draft is the dialect of the schemas: the newest one that all editors know.
+// Draft is the schemas' dialect: the newest that all editors support.
 const Draft = "http://json-schema.org/draft-07/schema#"
 
-// schemaMaker makes schemas of types that have the same tags.
+// schemaMaker makes the schemas of types with the same struct tags.
 type schemaMaker struct {
-	// Tag is json or yaml.
+	// Tag is the struct tag, json or yaml.
 	Tag string
 	// Closed refuses members that the type does not have.
 	Closed bool
-	// Comment is the comment of a type, or of a field of it; "" where there is none.
+	// Comment returns the comment of a type or field, "" if there is none.
 	Comment func(t reflect.Type, field string) string
-	// Constants are the values that a type of strings has by name; nil: any.
+	// Constants returns the named values of a string type; nil allows any string.
 	Constants func(t reflect.Type) []string
-	// Known are types that write or read themselves in a form of their own.
+	// Known are the schemas of types that marshal themselves in a special form.
 	Known map[reflect.Type]*schemaNode
-	// Words are what a field may be, by TYPE.Field: study.Goal.Metric.
+	// Words lists the allowed values of a field, by TYPE.Field: study.Goal.Metric.
 	Words map[string][]string
-	// Required are the members, by TYPE, without which a file is refused. Of
-	// documents all are there that are not left out when empty.
+	// Required lists by TYPE the members without which a file is refused. In documents every
+	// member without omitempty is required.
 	Required map[string][]string
-	// Reference, where given, is text that stands for a number or a choice
-	// until the file has been read: a pattern.
+	// Reference, if set, is a pattern of text that may stand for a number or a choice until the
+	// file has been read.
 	Reference string
-	// Kin are further structs that have comments of fields which a joined type (Shaped)
-	// has from them.
+	// Kin are further structs from which a joined type (Shaped) takes the comments of its fields.
 	Kin map[reflect.Type][]reflect.Type
 
 	defs  map[string]*schemaNode
 	types map[string]reflect.Type
 }
 
-// shaped is a type whose members are those of another struct (yamlfile.Shaped).
+// shaped is a type that has the members of another struct (yamlfile.Shaped).
 type shaped interface{ Shape() reflect.Type }
 
-// Of is the schema of what may be one of several types.
+// Of returns the schema of a value that has one of several types.
 func (m *schemaMaker) Of(id, title string, types ...reflect.Type) (*schemaNode, error) {
 	m.defs, m.types = map[string]*schemaNode{}, map[string]reflect.Type{}
 	root := &schemaNode{}
@@ -72,7 +71,7 @@ var (
 	raw             = reflect.TypeFor[json.RawMessage]()
 )
 
-// node is the schema of a value of a type.
+// node returns the schema of a value of a type.
 func (m *schemaMaker) node(t reflect.Type) (*schemaNode, error) {
 	if known, ok := m.Known[t]; ok {
 		n := *known
@@ -116,7 +115,7 @@ func (m *schemaMaker) node(t reflect.Type) (*schemaNode, error) {
 	return nil, fmt.Errorf("no schema of %s", t)
 }
 
-// text is a string; in a file a number or a truth value is one too, unquoted.
+// text is the schema of a string; in a file it may also be an unquoted number or boolean.
 func (m *schemaMaker) text() *schemaNode {
 	if m.Tag == "yaml" {
 		return &schemaNode{Type: []string{"string", "number", "boolean"}}
@@ -124,7 +123,7 @@ func (m *schemaMaker) text() *schemaNode {
 	return &schemaNode{Type: "string"}
 }
 
-// word is a string that may be one of a type's constants only.
+// word is the schema of a string that must be one of a type's constants, if it has any.
 func (m *schemaMaker) word(t reflect.Type) *schemaNode {
 	if m.Constants != nil && t.Name() != "string" {
 		if words := m.Constants(t); len(words) > 0 {
@@ -134,7 +133,7 @@ func (m *schemaMaker) word(t reflect.Type) *schemaNode {
 	return m.text()
 }
 
-// orReference allows what stands for the value until the file was read.
+// orReference also allows a reference that is replaced when the file is read.
 func (m *schemaMaker) orReference(n *schemaNode) *schemaNode {
 	if m.Reference == "" {
 		return n
@@ -156,7 +155,7 @@ func (m *schemaMaker) list(t reflect.Type) (*schemaNode, error) {
 	return n, err
 }
 
-// object is a reference to a struct's definition, or, of one without a name, itself.
+// object returns a reference to a struct's definition, or the definition itself if the struct has no name.
 func (m *schemaMaker) object(t reflect.Type) (*schemaNode, error) {
 	name := nameOf(t)
 	if name == "" {
@@ -183,7 +182,7 @@ func (m *schemaMaker) object(t reflect.Type) (*schemaNode, error) {
 	return ref, nil
 }
 
-// nameOf is a type's short name: its package's and its own.
+// nameOf returns a type's short name: package.Type.
 func nameOf(t reflect.Type) string {
 	if t.Name() == "" {
 		return ""
@@ -191,13 +190,13 @@ func nameOf(t reflect.Type) string {
 	return path.Base(t.PkgPath()) + "." + t.Name()
 }
 
-// fields are the members of a struct; owner is the type that has them.
+// fields returns the schema of a struct's members; owner is the type that declares them.
 func (m *schemaMaker) fields(t, owner reflect.Type) (*schemaNode, error) {
 	n := &schemaNode{Type: "object", Others: !m.Closed}
 	if !m.Closed {
 		n.Others = nil
 	}
-	own := m.Tag == "json" && owner.Implements(marshaler) // it may leave out what it embeds
+	own := m.Tag == "json" && owner.Implements(marshaler) // its MarshalJSON may leave out embedded members
 	for _, f := range members(t, m.Tag, owner) {
 		v, err := m.node(f.Type)
 		if err != nil {
@@ -209,7 +208,7 @@ func (m *schemaMaker) fields(t, owner reflect.Type) (*schemaNode, error) {
 				v = &schemaNode{Type: "array", Items: v}
 			}
 		}
-		if v.Ref != "" { // whose neighbours are not looked at
+		if v.Ref != "" { // draft-07 ignores keywords next to $ref
 			v = &schemaNode{AllOf: []*schemaNode{v}}
 		}
 		v.Description = m.comment(f.owner, f.Name)
@@ -235,7 +234,7 @@ func (m *schemaMaker) comment(t reflect.Type, field string) string {
 	return text
 }
 
-// member is a field as a document has it.
+// member is a field as a document shows it.
 type member struct {
 	reflect.StructField
 	key            string
@@ -243,8 +242,8 @@ type member struct {
 	omit, embedded bool
 }
 
-// members are a struct's, with those of structs that it embeds, of which its own
-// hide those of the same name.
+// members returns the members of a struct, including those of embedded structs unless its own
+// hide them.
 func members(t reflect.Type, tag string, owner reflect.Type) (out []member) {
 	for i := range t.NumField() {
 		f := t.Field(i)

@@ -5,14 +5,14 @@ import (
 	"encoding/json"
 )
 
-// schemaNode is a part of a schema: of its keywords those that schemaMaker needs.
+// schemaNode is a part of a schema, with the keywords that schemaMaker needs.
 type schemaNode struct {
 	Schema      string           `json:"$schema,omitempty"`
 	ID          string           `json:"$id,omitempty"`
 	Title       string           `json:"title,omitempty"`
 	Description string           `json:"description,omitempty"`
 	Ref         string           `json:"$ref,omitempty"`
-	Type        any              `json:"type,omitempty"` // a name, or several
+	Type        any              `json:"type,omitempty"` // one name, or a list
 	Format      string           `json:"format,omitempty"`
 	Pattern     string           `json:"pattern,omitempty"`
 	Minimum     *float64         `json:"minimum,omitempty"`
@@ -22,22 +22,22 @@ type schemaNode struct {
 	AllOf       []*schemaNode    `json:"allOf,omitempty"`
 	Properties  schemaProperties `json:"properties,omitempty"`
 	Required    []string         `json:"required,omitempty"`
-	// Others is what members without a name here may be: a schemaNode, false for none,
-	// nil for anything.
+	// Others is the schema of members that are not in Properties: a schemaNode, false for none, nil
+	// for anything.
 	Others      any                    `json:"additionalProperties,omitempty"`
 	Definitions map[string]*schemaNode `json:"definitions,omitempty"`
 }
 
-// schemaProperty is a member of an object.
+// schemaProperty is one member of an object.
 type schemaProperty struct {
 	Name string
 	Node *schemaNode
 }
 
-// schemaProperties are members in the order in which they are written.
+// schemaProperties are members in the order of the type.
 type schemaProperties []schemaProperty
 
-// MarshalJSON writes them in that order.
+// MarshalJSON writes the members in that order.
 func (p schemaProperties) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -59,7 +59,7 @@ func (p schemaProperties) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Text is the schema as a file has it.
+// Text returns the schema as the text of a file.
 func (n *schemaNode) Text() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

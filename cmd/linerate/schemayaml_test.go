@@ -29,7 +29,7 @@ type plain struct {
 	On     bool          `yaml:"on"`
 	Wide   time.Duration `yaml:"-"`
 	Bare   string
-	hidden string //nolint:unused // no member of a file
+	hidden string //nolint:unused // unexported, so not a member
 }
 
 type sub struct {
@@ -60,8 +60,8 @@ func definition(t *testing.T, m schemaMaker, of reflect.Type, name string) (stri
 	return string(text), n
 }
 
-// TestFile: what a file may say: references until it is read, choices, texts without
-// quotes, and nothing that has no key.
+// TestFile: the schema of a file allows references until the file is read, choices and unquoted
+// texts, and has no member for fields without a key.
 func TestFile(t *testing.T) {
 	m := schemaMaker{Tag: "yaml", Closed: true, Reference: `^\$`,
 		Constants: func(of reflect.Type) []string {
@@ -105,8 +105,8 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestShapesAndKin: a type that reads itself has the members of its shape, with comments of
-// where they come from; what is open takes others.
+// TestShapesAndKin: a type that reads itself has the members of its shape, with the comments of
+// its kin; an open schema allows further members.
 func TestShapesAndKin(t *testing.T) {
 	m := schemaMaker{Tag: "yaml", Kin: map[reflect.Type][]reflect.Type{reflect.TypeFor[joined](): {reflect.TypeFor[sub]()}},
 		Comment: func(of reflect.Type, field string) string {
@@ -118,16 +118,16 @@ func TestShapesAndKin(t *testing.T) {
 	}
 	n, err := (&schemaMaker{Tag: "yaml"}).Of("urn:x", "x", reflect.TypeFor[sub](), reflect.TypeFor[Inner]())
 	if err != nil || len(n.AnyOf) != 2 || n.AllOf != nil {
-		t.Errorf("one of two: %+v, %v", n, err)
+		t.Errorf("a schema of two types: %+v, %v", n, err)
 	}
 	known := schemaMaker{Tag: "yaml", Known: map[reflect.Type]*schemaNode{reflect.TypeFor[textual](): {Type: "string", Pattern: "^x"}}}
 	if got, _ := definition(t, known, reflect.TypeFor[plain](), "linerate.plain"); !strings.Contains(got, `"text":{"type":"string","pattern":"^x"}`) {
-		t.Errorf("a type that is known: %s", got)
+		t.Errorf("a type in Known: %s", got)
 	}
 }
 
-// TestDocumentsOfOddTypes: bytes are base64, what marshals to text is text, a pointer may be
-// null, and what may be left out is not required.
+// TestDocumentsOfOddTypes: bytes are base64, a TextMarshaler is a string, a pointer may be null,
+// and members with omitempty are not required.
 func TestDocumentsOfOddTypes(t *testing.T) {
 	type odd struct {
 		Bytes []byte          `json:"bytes"`
@@ -145,8 +145,8 @@ func TestDocumentsOfOddTypes(t *testing.T) {
 	}
 }
 
-// TestCommentsOfBrokenSources: tests, other packages, files that do not parse and constants
-// without a type add nothing.
+// TestCommentsOfBrokenSources: test files, other packages, files that do not parse and untyped
+// constants add nothing.
 func TestCommentsOfBrokenSources(t *testing.T) {
 	c := schemaComments{Module: "linerate", Sources: fstest.MapFS{
 		"cmd/linerate/a.go":      {Data: []byte("package main\n// Inner is told.\ntype (\n\tInner struct{}\n)\nconst Untyped = \"no\"\nconst Number kindOfThing = 5\nconst A, B kindOfThing = \"x\", \"y\"\nconst C kindOfThing = \"c\"\nconst D kindOfThing = \"c\"\n")},
@@ -160,6 +160,6 @@ func TestCommentsOfBrokenSources(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	if got := c.Of(reflect.TypeFor[time.Time](), ""); got != "" {
-		t.Errorf("of another module: %q", got)
+		t.Errorf("a type of another module has the comment %q", got)
 	}
 }

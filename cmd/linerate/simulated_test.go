@@ -17,15 +17,15 @@ import (
 	"linerate/internal/testbed/bedtest"
 )
 
-// Scripts that set SIMULATED run their studies on a simulated testbed, so
-// that schedules, resumption and refusals are tested anywhere, and fast:
+// Scripts that set SIMULATED run their studies on a simulated testbed, so that schedules,
+// resumption and refusals can be tested quickly and on any machine:
 //
 //	SIMULATED=1          on
 //	SIM_KILL_AFTER=n     the process kills itself (SIGKILL) in its n-th reset
 //	SIM_INTERRUPT_AFTER  the process interrupts itself (SIGINT) there
-//	SIM_NO_OVERLOAD=1    mode overload cannot be had
-//	SIM_FAULTY=n         the n-th reset's trial drifts
-//	SIM_NO_SET=1         the testbed cannot do sets
+//	SIM_NO_OVERLOAD=1    mode overload is unavailable
+//	SIM_FAULTY=n         the trial after the n-th reset drifts
+//	SIM_NO_SET=1         the testbed does not support configuration sets
 func simulate() {
 	if os.Getenv("SIMULATED") == "" {
 		return
@@ -58,7 +58,7 @@ func simulate() {
 	}
 }
 
-// selfDestruct ends its own process in the middle of a trial.
+// selfDestruct is a testbed that ends its own process in the middle of a trial.
 type selfDestruct struct {
 	*bedtest.Simulated
 	n int

@@ -11,8 +11,7 @@ import (
 	"linerate/internal/host/sshhost/sshtest"
 )
 
-// TestSSHScripts runs the verbs that read hosts over SSH, against a real sshd
-// on this machine.
+// TestSSHScripts runs the verbs that read hosts over SSH against a real sshd on this machine.
 func TestSSHScripts(t *testing.T) {
 	t.Parallel()
 	s := sshtest.Start(t, sshtest.Options{})

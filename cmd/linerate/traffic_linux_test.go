@@ -8,7 +8,7 @@ import (
 	"linerate/internal/labtest"
 )
 
-// TestTrafficByHand sends frames over a wire between namespaces.
+// TestTrafficByHand sends frames over a link between namespaces.
 func TestTrafficByHand(t *testing.T) {
 	t.Parallel()
 	labtest.Namespaces(t)

@@ -13,7 +13,7 @@ import (
 	"linerate/internal/testbed"
 )
 
-// knownTruths is a study of forwarders that differ in what they do for a frame.
+// knownTruths is a study of forwarders that differ in their work per frame.
 const knownTruths = `name: truths
 question: What does each way of forwarding cost here?
 variants:
@@ -32,9 +32,9 @@ metrics:
 gates: {foreign_percent: 90, good_rounds_percent: 3}
 `
 
-// TestKnownTruths: each arm forwards what it is sent, under settings of its own that were
-// read back, and has a cost and a comparison with the control. Which costs more is the
-// machine's to say, and in the log.
+// TestKnownTruths: each arm forwards frames under its own settings, which were read back, and
+// has a cost and a comparison with the control. Which arm costs more depends on the machine and
+// is only logged.
 func TestKnownTruths(t *testing.T) {
 	labtest.Need(t)
 	file := filepath.Join(t.TempDir(), "truths.yaml")
@@ -53,15 +53,15 @@ func TestKnownTruths(t *testing.T) {
 			t.Errorf("%s, block %d: %v", tr.Variant, tr.Block, tr.Reasons)
 		} else {
 			applied[o.Applied.Digest] = strings.TrimPrefix(tr.Variant, study.AA)
-			costs[applied[o.Applied.Digest]] = costs[applied[o.Applied.Digest]] || tr.Metrics[study.CostNS] > 0 // a busy machine disturbs some
+			costs[applied[o.Applied.Digest]] = costs[applied[o.Applied.Digest]] || tr.Metrics[study.CostNS] > 0 // some trials are disturbed on a busy machine
 		}
 	}
 	if len(applied) != len(rec.Spec.Variants) {
-		t.Errorf("of %d variants there are %d states: %v", len(rec.Spec.Variants), len(applied), applied)
+		t.Errorf("%d variants have %d distinct applied states: %v", len(rec.Spec.Variants), len(applied), applied)
 	}
 	for of, cost := range costs {
 		if !cost {
-			t.Errorf("%s never had a cost", of)
+			t.Errorf("%s has no trial with a cost", of)
 		}
 	}
 	r := rec.Results()
@@ -73,8 +73,8 @@ func TestKnownTruths(t *testing.T) {
 	}
 }
 
-// TestEverySettingForReal runs the variants of the study of every key on the
-// real kernel: whatever it lacks is named, and everything else gives numbers.
+// TestEverySettingForReal runs the variants of the study of every key on the real kernel:
+// settings that the kernel lacks are named, and all others give results.
 func TestEverySettingForReal(t *testing.T) {
 	labtest.Need(t)
 	text, err := os.ReadFile(everyKey)
@@ -85,9 +85,9 @@ func TestEverySettingForReal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Parts = slices.DeleteFunc(s.Parts, func(p study.Part) bool { return p.Mode != testbed.Cost }) // the others take their time
+	s.Parts = slices.DeleteFunc(s.Parts, func(p study.Part) bool { return p.Mode != testbed.Cost }) // the other modes take too long
 	s = s.Quick()
-	s.Retries, s.Profile = 0, false // a busy machine's trials are good enough, and looking inside has a test of its own
+	s.Retries, s.Profile = 0, false // disturbed trials are good enough, and profiling has its own test
 	if text, err = study.Format(s); err != nil {
 		t.Fatal(err)
 	}

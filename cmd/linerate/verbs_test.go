@@ -23,8 +23,8 @@ func verbs() []*cobra.Command {
 	return all
 }
 
-// TestEveryVerbHasScripts: each verb has a script in which it works, and one
-// in which it refuses what it was given.
+// TestEveryVerbHasScripts: each verb has a script in which it succeeds, and one in which it
+// refuses its input.
 func TestEveryVerbHasScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -47,8 +47,8 @@ func TestEveryVerbHasScripts(t *testing.T) {
 	}
 }
 
-// TestEveryCommandRefusesUnknownFlags: with exit code 2, naming the flag and
-// where help is, and without a word on stdout.
+// TestEveryCommandRefusesUnknownFlags: every command exits with code 2, names the flag and where
+// to find help, and writes nothing to stdout.
 func TestEveryCommandRefusesUnknownFlags(t *testing.T) {
 	var walk func(path []string, c *cobra.Command)
 	walk = func(path []string, c *cobra.Command) {
@@ -67,8 +67,8 @@ func TestEveryCommandRefusesUnknownFlags(t *testing.T) {
 	}
 }
 
-// TestEveryCommandSaysWhatItDoes: help has a sentence and, where there is no
-// sub-command, how it is used; on a page of 80 columns only a command goes over.
+// TestEveryCommandSaysWhatItDoes: help describes the command and, if it has no subcommands, how
+// it is used; only example commands may exceed 80 columns.
 func TestEveryCommandSaysWhatItDoes(t *testing.T) {
 	var walk func(path []string, c *cobra.Command)
 	walk = func(path []string, c *cobra.Command) {
@@ -81,7 +81,7 @@ func TestEveryCommandSaysWhatItDoes(t *testing.T) {
 			t.Errorf("linerate %s --help: exit %d, %s", strings.Join(path, " "), code, errs.String())
 		}
 		if lines := strings.Count(out.String(), "\n"); lines > 40 {
-			t.Errorf("linerate %s --help: %d lines are more than a screen", strings.Join(path, " "), lines)
+			t.Errorf("linerate %s --help: %d lines do not fit on a screen", strings.Join(path, " "), lines)
 		}
 		for line := range strings.Lines(out.String()) {
 			if line = strings.TrimRight(line, "\n"); show.Width(line) > show.DefaultWidth && !strings.HasPrefix(strings.TrimLeft(line, " "), "linerate ") {

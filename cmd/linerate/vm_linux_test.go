@@ -12,10 +12,9 @@ import (
 	"time"
 )
 
-// TestVirtualMachine runs the check, a study of settings and one of boots on a
-// machine that really boots, and kills the controller at each stage: the study
-// must go on, and the machine be as it was. It needs QEMU, an unpacked kernel
-// package of Debian's, and minutes:
+// TestVirtualMachine runs the check, a study of settings and one of boots on a virtual machine
+// that really boots, and kills the controller at each stage: the study must continue, and the
+// machine be restored. It needs QEMU, an unpacked Debian kernel package, and minutes:
 //
 //	apt-get download linux-image-…-cloud-amd64; dpkg-deb -x linux-image-….deb k
 //	LINERATE_VM=$PWD/k go test ./cmd/linerate -run TestVirtualMachine -v -timeout 60m
@@ -34,8 +33,8 @@ func TestVirtualMachine(t *testing.T) {
 	b.run(t, "study", "run", "settings.yaml", "--out", "settings", "--ledger=none", "--seed", "3")
 	b.judge(t, "settings", `net.ipv4.ip_default_ttl":"77"`)
 	b.same(t, was)
-	// The controller dies when the machine goes down, as it comes up, while
-	// traffic runs, and is stopped by hand; each time the study continues.
+	// The controller is killed when the machine goes down, as it comes up and while traffic runs,
+	// and is interrupted by hand; each time the study must continue.
 	args := []string{"study", "run", "reboot.yaml", "--out", "reboot", "--ledger=none", "--seed", "3"}
 	for _, stage := range []struct {
 		name   string
@@ -59,10 +58,9 @@ func TestVirtualMachine(t *testing.T) {
 	t.Logf("%d boots", b.ups(t))
 }
 
-// TestVirtualMachineImages boots another entry of GRUB's once for a trial, by
-// grub-reboot, and a configuration set that keeps the machine from coming up, until its
-// power is cycled. Beside what
-// TestVirtualMachine needs, it takes grub-pc-bin and grub2-common.
+// TestVirtualMachineImages boots another GRUB entry once for a trial, with grub-reboot, and a
+// configuration set that keeps the machine from booting until its power is cycled. In addition
+// to what TestVirtualMachine needs, it needs grub-pc-bin and grub2-common.
 func TestVirtualMachineImages(t *testing.T) {
 	v := newVM(t, [2]string{"always", "entry=always"}, [2]string{"trial", "entry=trial"})
 	b := &vmBench{vm: v, dir: t.TempDir(), tools: toolsDir(t), config: v.SSHConfig(t)}
@@ -85,17 +83,17 @@ power: [/bin/sh, -c, %q]
 		t.Logf("%s", b.run(t, "study", "run", c[0]+"-study.yaml", "--out", c[0], "--ledger=none", "--seed", "3"))
 		b.judge(t, c[0], c[2])
 		if now := b.Run(t, "cat /proc/cmdline; cat /boot/grub/grubenv"); !strings.Contains(now, "entry=always") || strings.Contains(now, "next_entry=trial") {
-			t.Errorf("%s left it in %s", c[0], now)
+			t.Errorf("%s did not restore the boot entry: %s", c[0], now)
 		}
 		b.same(t, was)
 	}
 	t.Logf("%d boots", b.ups(t))
 }
 
-// TestVirtualMachineTune searches on a machine that boots before every trial: an entry of
-// GRUB's and two sysctls, none of which matters; a configuration set is left out, for no boot
-// tries both it and the entry. The search is stopped during a boot and goes on; it
-// recommends nothing, and leaves the machine as it was.
+// TestVirtualMachineTune searches on a machine that boots before every trial: a GRUB entry and
+// two sysctls, none of which has an effect; a configuration set is left out because it cannot
+// be tried in one boot with the entry. The search is interrupted during a boot and continues;
+// it recommends nothing, and restores the machine.
 func TestVirtualMachineTune(t *testing.T) {
 	v := newVM(t, [2]string{"always", "entry=always"}, [2]string{"trial", "entry=trial"})
 	b := &vmBench{vm: v, dir: t.TempDir(), tools: toolsDir(t), config: v.SSHConfig(t)}
@@ -115,23 +113,23 @@ func TestVirtualMachineTune(t *testing.T) {
 	out := b.run(t, "tune", "--resume", "search", "--ledger=none")
 	t.Logf("%s", out)
 	if !strings.Contains(out, "3 settings on the workload") || !strings.Contains(out, "Nothing ") {
-		t.Errorf("the search came to\n%s", out)
+		t.Errorf("the search reported\n%s", out)
 	}
 	data, err := os.ReadFile(filepath.Join(b.dir, "search/screen-1/trials.jsonl"))
 	if err != nil || !bytes.Contains(data, []byte(`"image trial":"yes"`)) || bytes.Contains(data, []byte(`"unavailable":"`)) {
-		t.Errorf("no image in the trials, or an arm that could not be had: %v\n%s", err, data)
+		t.Errorf("no image in the trials, or an unavailable arm: %v\n%s", err, data)
 	}
 	b.same(t, was)
 	t.Logf("%d boots", b.ups(t))
 }
 
-// vmBench is a virtual machine and a directory of studies.
+// vmBench is a virtual machine with a directory of studies.
 type vmBench struct {
 	*vm
 	dir, tools, config string
 }
 
-// lab writes the testbed's file, and a configuration set.
+// lab writes the testbed's file and a configuration set.
 func (b *vmBench) lab(t *testing.T) {
 	t.Helper()
 	b.write(t, "lab.yaml", fmt.Sprintf(`hosts:
@@ -158,7 +156,7 @@ func (b *vmBench) write(t *testing.T, name, text string) {
 	}
 }
 
-// said counts the lines of the console that begin with words.
+// said counts the console lines that begin with words.
 func (b *vmBench) said(t *testing.T, words string) int {
 	data, err := os.ReadFile(b.Console())
 	if err != nil {
@@ -170,14 +168,14 @@ func (b *vmBench) said(t *testing.T, words string) int {
 func (b *vmBench) ups(t *testing.T) int   { return b.said(t, "vm: up") }
 func (b *vmBench) downs(t *testing.T) int { return b.said(t, "vm: going down") }
 
-// boots waits until the machine has come up so often.
+// boots waits until the machine has booted n times.
 func (b *vmBench) boots(t *testing.T, n int) {
 	t.Helper()
 	start := time.Now()
 	for b.ups(t) < n {
 		if time.Since(start) > 10*time.Minute {
 			data, _ := os.ReadFile(b.Console())
-			t.Fatalf("the machine does not come up:\n%.4000s", data)
+			t.Fatalf("the machine did not boot:\n%.4000s", data)
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
@@ -200,8 +198,7 @@ func (b *vmBench) run(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// interrupted runs a command and sends it a signal a while after something
-// happened.
+// interrupted runs a command and sends it a signal some time after a condition holds.
 func (b *vmBench) interrupted(t *testing.T, s syscall.Signal, when func(ups, downs int) bool, wait time.Duration, args ...string) string {
 	t.Helper()
 	ups, downs := b.ups(t), b.downs(t)
@@ -227,12 +224,12 @@ func (b *vmBench) interrupted(t *testing.T, s syscall.Signal, when func(ups, dow
 	}
 	_ = cmd.Process.Signal(s)
 	if err := <-ended; err == nil {
-		t.Error("it ended well although it was interrupted")
+		t.Error("the interrupted command succeeded")
 	}
 	return out.String()
 }
 
-// judge wants all trials of a study to be valid, and a word in them.
+// judge checks that all trials of a study are valid and contain a word.
 func (b *vmBench) judge(t *testing.T, record, word string) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(b.dir, record, "trials.jsonl"))
@@ -248,7 +245,7 @@ func (b *vmBench) judge(t *testing.T, record, word string) {
 	}
 }
 
-// state is everything of the machine that a study could change.
+// state returns everything on the machine that a study could change.
 func (b *vmBench) state(t *testing.T) string {
 	t.Helper()
 	return b.Run(t, "cd /etc && find . -type f -exec md5sum {} + | sort; find . | sort | while read -r f; do stat -c '%n %a %u %g' $f; done; sysctl -n net.ipv4.ip_default_ttl net.ipv4.ip_forward; ls -A /var/lib; ip -o link | sed 's/ state .*//'")
@@ -257,6 +254,6 @@ func (b *vmBench) state(t *testing.T) string {
 func (b *vmBench) same(t *testing.T, was string) {
 	t.Helper()
 	if now := b.state(t); now != was {
-		t.Errorf("the machine is not as it was:\n%s\nwas\n%s", now, was)
+		t.Errorf("the machine was not restored; it is\n%s\nand was\n%s", now, was)
 	}
 }

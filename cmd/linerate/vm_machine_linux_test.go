@@ -18,22 +18,21 @@ import (
 //	Generator gen0 198.18.0.1/16 ── eth1 198.18.255.254 VM
 //	VM eth2 198.19.255.254/16 ── rx0 198.19.0.1 Receiver
 //
-// Its eth0 leads to an sshd, at Port of this machine's loopback address.
+// Its eth0 leads to an sshd that listens on Port of this machine's loopback address.
 type vm struct {
 	Generator, Receiver string // names of the namespaces
 	Port                int
 	Dir                 string
 }
 
-// vmNet are the modules that the interfaces need.
+// vmNet are the kernel modules that the interfaces need.
 var vmNet = []string{"failover", "net_failover", "virtio_net"}
 
-// vmCommands are what a testbed asks of its DUT, an init and an sshd.
+// vmCommands are the commands that a testbed runs on its DUT, and those of its init and sshd.
 var vmCommands = []string{"dash", "mv", "cp", "rm", "ln", "mkdir", "rmdir", "chmod", "chown", "sync", "cat", "sed", "ls", "stat", "cmp", "grep", "tail", "head", "sort",
 	"setsid", "flock", "sleep", "id", "uname", "ps", "mawk", "tr", "md5sum", "find", "mount", "ip", "od", "date", "mktemp", "sysctl", "cut", "wc", "timeout", "env", "dd", "ethtool", "touch", "readlink", "hostname", "sshd"}
 
-// vmInit is the machine's first process: it does what a boot of Debian's does as
-// far as a testbed depends on it.
+// vmInit is the machine's init: of a Debian boot it does what a testbed depends on.
 const vmInit = `#!/bin/sh
 PATH=/bin:/sbin
 export PATH
@@ -66,9 +65,9 @@ echo b >/proc/sysrq-trigger
 sleep 100
 `
 
-// newVM boots a virtual machine that ends with t; where VMs were not asked for, t is
-// skipped. With entries GRUB boots it: each has a title and what it adds to the kernel's
-// command line; the first always boots.
+// newVM boots a virtual machine that is stopped when t ends; it skips t where VMs are not
+// enabled. With entries, GRUB boots the machine: each has a title and what it adds to the
+// kernel command line, and the first is the default.
 func newVM(t testing.TB, entries ...[2]string) *vm {
 	t.Helper()
 	labtest.NeedVM(t)
@@ -127,13 +126,13 @@ func (v *vm) start(t testing.TB, image labtest.VMImage, id int) {
 	defer log.Close()
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
-		t.Fatalf("no QEMU here: %v", err)
+		t.Fatalf("cannot start QEMU: %v", err)
 	}
 	ended := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(ended) }()
 	t.Cleanup(func() { _ = cmd.Process.Kill(); <-ended })
 	for i, e := range [][3]string{{v.Generator, "gen0", "198.18.0.1/16"}, {v.Receiver, "rx0", "198.19.0.1/16"}} {
-		for range 500 { // until QEMU has made it
+		for range 500 { // until QEMU has created it
 			if exec.Command("ip", "link", "show", taps[i]).Run() == nil {
 				break
 			}
@@ -147,15 +146,15 @@ func (v *vm) start(t testing.TB, image labtest.VMImage, id int) {
 	vmSetUp(t, "ip", "-n", v.Receiver, "route", "add", "198.18.0.0/16", "via", "198.19.255.254")
 }
 
-// Console is the file of what the machine prints.
+// Console returns the file with the machine's console output.
 func (v *vm) Console() string { return v.Dir + "/console" }
 
-// Power is a command that cycles the machine's power.
+// Power returns a command that power-cycles the machine.
 func (v *vm) Power() []string {
 	return []string{"/bin/sh", "-c", "echo system_reset >" + v.Dir + "/monitor.in"}
 }
 
-// SSHConfig is a ssh_config(5) in which the machine's name is dut.
+// SSHConfig writes an ssh_config(5) in which the machine is called dut.
 func (v *vm) SSHConfig(t testing.TB) string {
 	t.Helper()
 	host, err := os.ReadFile(v.Dir + "/host.pub")
@@ -185,7 +184,7 @@ func (v *vm) write(t testing.TB, name, text string, mode fs.FileMode) string {
 	return path
 }
 
-// root is the machine's: commands, and an sshd.
+// root returns the machine's root file system: commands and an sshd.
 func (v *vm) root(t testing.TB) labtest.VMRoot {
 	t.Helper()
 	read := func(name string) string {

@@ -19,24 +19,23 @@ import (
 	"linerate/internal/testbed"
 )
 
-// diskSeen is what the kernel says of an arm: as what its disk is mounted, how
-// often its device was written to while it was asked, and how many connections to
-// its server were dropped.
+// diskSeen is what the kernel shows of an arm: how its disk is mounted, how often its device was
+// written while the arm was measured, and how many connections to its server were dropped.
 type diskSeen struct {
 	part     string
 	wanted   setting.Disk
 	device   string // major:minor
-	mounted  string // as /proc/self/mountinfo has it
+	mounted  string // from /proc/self/mountinfo
 	answered uint64
 	writes   uint64
 	drops    uint64
-	slowest  int64    // ns, of the answers
-	also     []string // what diskWatch.also said at each request for a turn, once each
+	slowest  int64    // ns, the slowest answer
+	also     []string // distinct results of diskWatch.also, taken at each turn
 }
 
-// diskWatch is a Service whose servers are those of another, looked at from the
-// kernel's side. That a disk which writes everything at once is slower than memory
-// is the machine's business; that it writes is the study's.
+// diskWatch wraps a Service and observes its servers from the kernel's side. Whether a disk that
+// writes synchronously is slower than memory depends on the machine; that it writes is the
+// study's responsibility.
 type diskWatch struct {
 	labserve.Service
 	t    *testing.T
@@ -44,7 +43,7 @@ type diskWatch struct {
 	seen []*diskSeen
 }
 
-// watchDisks has what the lab starts watched.
+// watchDisks wraps the service of a testbed's server lab.
 func watchDisks(t *testing.T, bed *assemble.Testbed) *diskWatch {
 	t.Helper()
 	w := &diskWatch{t: t}
@@ -60,7 +59,7 @@ func watchDisks(t *testing.T, bed *assemble.Testbed) *diskWatch {
 	return w
 }
 
-// Start satisfies lab/serve.Service.
+// Start implements lab/serve.Service.
 func (w *diskWatch) Start(ctx context.Context, at testbed.Site, settings []setting.Setting, part study.Part) (labserve.Server, error) {
 	before := boxDisks(w.t)
 	s, err := w.Service.Start(ctx, at, settings, part)
@@ -82,7 +81,7 @@ func (w *diskWatch) Start(ctx context.Context, at testbed.Site, settings []setti
 	return &watchedServer{Server: s, diskWatch: w, at: at.Server, mine: seen}, nil
 }
 
-// of are the arms of a part that wanted such a disk.
+// of returns the arms of a part that asked for such a disk.
 func (w *diskWatch) of(part, kind, options string) (out []*diskSeen) {
 	for _, s := range w.seen {
 		if s.part == part && s.wanted.Type == kind && s.wanted.Options == options {
@@ -90,12 +89,12 @@ func (w *diskWatch) of(part, kind, options string) (out []*diskSeen) {
 		}
 	}
 	if len(out) == 0 {
-		w.t.Errorf("part %s: no %s mounted %q was started", part, kind, options)
+		w.t.Errorf("part %s: no server on %s mounted %q was started", part, kind, options)
 	}
 	return out
 }
 
-// asMounted fails where an arm's disk is not what its variant wants.
+// asMounted fails the test if an arm's disk is not mounted as its variant wants.
 func (w *diskWatch) asMounted() {
 	w.t.Helper()
 	for _, s := range w.seen {
@@ -114,7 +113,7 @@ func (w *diskWatch) asMounted() {
 	}
 }
 
-// watchedServer is a server whose disk and connections are counted.
+// watchedServer is a server whose disk writes and connections are counted.
 type watchedServer struct {
 	labserve.Server
 	*diskWatch
@@ -122,7 +121,7 @@ type watchedServer struct {
 	mine *diskSeen
 }
 
-// Ask satisfies lab/serve.Server.
+// Ask implements lab/serve.Server.
 func (s *watchedServer) Ask(ctx context.Context, o labserve.Offer) (*request.Account, request.Meter, error) {
 	if s.also != nil {
 		if is := s.also(s.at); !slices.Contains(s.mine.also, is) {
@@ -143,15 +142,15 @@ func (s *watchedServer) Ask(ctx context.Context, o labserve.Offer) (*request.Acc
 	return a, m, err
 }
 
-// Tell satisfies lab/serve.Teller.
+// Tell implements lab/serve.Teller.
 func (s *watchedServer) Tell(v *study.Served) {
 	if t, ok := s.Server.(labserve.Teller); ok {
 		t.Tell(v)
 	}
 }
 
-// boxDisks are the lines of mountinfo of all disks that this process's threads
-// have in their Boxes, by device.
+// boxDisks returns the mountinfo lines of all disks in the Boxes of this process's threads, by
+// device.
 func boxDisks(t *testing.T) map[string]string {
 	t.Helper()
 	all, err := filepath.Glob("/proc/self/task/*/mountinfo")
@@ -162,7 +161,7 @@ func boxDisks(t *testing.T) map[string]string {
 	for _, f := range all {
 		text, err := os.ReadFile(f)
 		if err != nil {
-			continue // the thread has ended
+			continue // the thread has exited
 		}
 		for line := range strings.Lines(string(text)) {
 			if x := strings.Fields(line); len(x) > 5 && x[4] == server.Root+"/"+server.DiskDir {
@@ -173,7 +172,7 @@ func boxDisks(t *testing.T) map[string]string {
 	return out
 }
 
-// writesTo is how many writes a block device has done; 0 of what is none (tmpfs).
+// writesTo returns how many writes a block device has completed; 0 if it is no block device (tmpfs).
 func writesTo(t *testing.T, device string) uint64 {
 	text, err := os.ReadFile("/sys/dev/block/" + device + "/stat")
 	if device == "" || os.IsNotExist(err) {
@@ -187,7 +186,7 @@ func writesTo(t *testing.T, device string) uint64 {
 	return kernelCount(t, x[4]) // Documentation/block/stat.rst: write I/Os
 }
 
-// listenDrops is how many connections the kernel dropped that nobody accepted.
+// listenDrops returns how many connections the kernel dropped because the accept queue was full.
 func listenDrops(t *testing.T, in port.Place) (n uint64) {
 	var text []byte
 	err := in(func() (err error) {

@@ -18,17 +18,17 @@ import (
 	"linerate/internal/plan"
 )
 
-// smallFleet is hosts in namespaces, each behind an sshd of its own, and a controller
-// in another.
+// smallFleet is a set of hosts in namespaces, each behind its own sshd, and a controller in
+// another namespace.
 type smallFleet struct {
 	t      *testing.T
 	dir    string
 	out    string   // the controller's namespace
-	ns     []string // of the hosts h1, h2 …
+	ns     []string // namespaces of the hosts h1, h2 …
 	server []*sshtest.Server
 }
 
-// smallFleets counts them: each has namespaces of its own.
+// smallFleets numbers the fleets, whose namespaces need distinct names.
 var smallFleets atomic.Int32
 
 func newSmallFleet(t *testing.T, n int) *smallFleet {
@@ -88,7 +88,7 @@ func (f *smallFleet) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// linerate runs the command where the controller is; want is what it prints, fails whether it does.
+// linerate runs the command on the controller and checks its output and whether it fails; want lists texts separated by |.
 func (f *smallFleet) linerate(fails bool, want string, args ...string) string {
 	f.t.Helper()
 	raw, err := f.command(args...).CombinedOutput()
@@ -104,7 +104,7 @@ func (f *smallFleet) linerate(fails bool, want string, args ...string) string {
 	return out
 }
 
-// forwarding is what the hosts forward: "1010" is h1 and h3.
+// forwarding returns ip_forward of each host: "1010" means that h1 and h3 forward.
 func (f *smallFleet) forwarding() string {
 	var all string
 	for _, ns := range f.ns {
@@ -121,7 +121,7 @@ func (f *smallFleet) expect(forwarding, when string) {
 	}
 }
 
-// wave is the identifier that apply printed.
+// wave returns the identifier that apply printed.
 func (f *smallFleet) wave(out string) string {
 	f.t.Helper()
 	_, rest, _ := strings.Cut(out, "\nwave 20")
@@ -132,8 +132,8 @@ func (f *smallFleet) wave(out string) string {
 	return id
 }
 
-// harmless replaces the plans of a directory by ones that only make the hosts forward: what the
-// planner finds is of the machine that runs the test.
+// harmless replaces the plans in a directory by ones that only enable forwarding: the planner's
+// own depend on the machine that runs the test.
 func (f *smallFleet) harmless(dir string) {
 	f.t.Helper()
 	planned, err := hosts.ReadPlans(dir)
@@ -164,8 +164,8 @@ func (f *smallFleet) harmless(dir string) {
 	}
 }
 
-// TestWaves plans a fleet and applies the plans in waves, with a host whose check fails, one
-// that cannot be reached, hosts that were changed in between, and rolls the wave back.
+// TestWaves plans a fleet, applies the plans in waves to hosts of which one fails its check, one
+// is unreachable and some were changed meanwhile, and rolls a wave back.
 func TestWaves(t *testing.T) {
 	t.Parallel()
 	f := newSmallFleet(t, 4)
@@ -178,12 +178,12 @@ func TestWaves(t *testing.T) {
 	f.linerate(false, "nf_conntrack_max|1,000,000 flows", "plan", "show", "plans/plans/h1.json")
 	f.harmless(filepath.Join(f.dir, "plans"))
 
-	// A dry run looks at all of them and changes none.
+	// A dry run examines all hosts and changes none.
 	f.linerate(false, "wave 1: 1 host: h1|wave 2: 3 hosts: h2, h3, h4|4 hosts could be changed as planned, 0 would be skipped", with("apply", "plans", "-n")...)
 	f.expect("0000", "after a dry run")
 	f.linerate(true, "no ledger", "fleet", "wave")
 
-	// The check of h3 fails once it forwards: h1 was confirmed before and stays, h2 and h4 go back.
+	// The check of h3 fails once it forwards: h1 was confirmed before and keeps the change, h2 and h4 are rolled back.
 	fine := filepath.Join(f.dir, "fine")
 	check := fmt.Sprintf(`[ "$LINERATE_HOST" != h3 ] || [ -e %s ] || [ "$(ip netns exec %s sysctl -n net.ipv4.ip_forward)" = 0 ]`, fine, f.ns[2])
 	out := f.linerate(true, "h1 confirmed|h3 reverted|confirmed     1: h1|reverted      3|--resume=", with("apply", "plans", "--yes", "--waves", "1,100%", "--check", check, "--check-tries", "1")...)
@@ -193,7 +193,7 @@ func TestWaves(t *testing.T) {
 	f.linerate(true, "", "fleet", "wave", id, "--fail-on", "reverted")
 	f.linerate(true, "did you mean|"+id, "fleet", "wave", id[:18]+"zz")
 
-	// It goes on once the check is fine.
+	// The rollout resumes once the check passes.
 	f.write(fine, "")
 	f.linerate(false, "confirmed     4", "apply", "--resume="+id)
 	f.expect("1111", "after the wave went on")
@@ -201,7 +201,7 @@ func TestWaves(t *testing.T) {
 	f.linerate(true, "is done", with("apply", "--resume="+id)...)
 	f.linerate(false, "nothing|skipped", with("apply", "plans", "-n")...)
 
-	// Rolled back but for h2, which somebody changed since.
+	// All are rolled back but h2, which somebody changed since.
 	if out, err := exec.Command("ip", "netns", "exec", f.ns[1], "sysctl", "-qw", "net.ipv4.ip_forward=0").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -210,7 +210,7 @@ func TestWaves(t *testing.T) {
 	f.linerate(false, "rolled-back   4", with("rollback", "--wave", id, "--force")...)
 	f.linerate(false, `"rolled-back": 4`, "fleet", "wave", id, "--json")
 
-	// h4 is another machine, and h2 has something pending: they are skipped, and no others.
+	// h4 is now another machine, and h2 has a pending change: only these two are skipped.
 	f.write(filepath.Join(f.dir, "h4/etc/machine-id"), strings.Repeat("b", 32)+"\n")
 	f.linerate(false, "", with("apply", "plans/plans/h2.json", "ssh://h2", "--yes", "--no-wait", "--confirm-within", "5m")...)
 	f.linerate(true, "h4 skipped: another machine|h2 skipped: another apply is pending|2 hosts of step 2 skipped", with("apply", "plans", "--yes", "--waves", "1,100%")...)
@@ -219,8 +219,8 @@ func TestWaves(t *testing.T) {
 	f.expect("1010", "after the pending one was taken back")
 }
 
-// timeIsOver moves the deadline of what is pending on hosts into the past: their switches
-// look at it every few seconds.
+// timeIsOver moves the deadline of hosts' pending changes into the past; their switches check it
+// every few seconds.
 func (f *smallFleet) timeIsOver(hosts ...string) {
 	f.t.Helper()
 	for _, h := range hosts {
@@ -237,8 +237,8 @@ func (f *smallFleet) timeIsOver(hosts ...string) {
 	}
 }
 
-// TestWaveKilled kills the controller while hosts are pending: they come back by themselves,
-// and the wave goes on.
+// TestWaveKilled kills the controller while changes are pending: the hosts roll back by
+// themselves, and the wave can be resumed.
 func TestWaveKilled(t *testing.T) {
 	t.Parallel()
 	f := newSmallFleet(t, 3)
@@ -247,7 +247,7 @@ func TestWaveKilled(t *testing.T) {
 	f.linerate(false, "3 with a plan", with("plan", "--hosts", "hosts", "--out", "plans")...)
 	f.harmless(filepath.Join(f.dir, "plans"))
 	gate := filepath.Join(f.dir, "gate")
-	// The check of h3 hangs after the change, so that h2 is pending meanwhile.
+	// The check of h3 hangs after the change, so that h2 stays pending meanwhile.
 	check := fmt.Sprintf(`[ "$LINERATE_HOST" != h3 ] || [ -e %s ] || [ "$(ip netns exec %s sysctl -n net.ipv4.ip_forward)" = 0 ] || sleep 100`, gate, f.ns[2])
 	cmd := f.command(with("apply", "plans", "--yes", "--waves", "1,100%", "--confirm-within", "5m", "--check", check, "--check-timeout", "1m")...)
 	if err := cmd.Start(); err != nil {
@@ -256,7 +256,7 @@ func TestWaveKilled(t *testing.T) {
 	if !labtest.Eventually(func() bool { return f.forwarding() == "111" }) {
 		t.Errorf("the hosts forward %s", f.forwarding())
 	}
-	_ = cmd.Process.Kill() // ip-netns(8) has become linerate
+	_ = cmd.Process.Kill() // ip-netns(8) has exec'd linerate
 	_ = cmd.Wait()
 	f.expect("111", "when the controller dies")
 	f.timeIsOver("h2", "h3")
@@ -267,7 +267,7 @@ func TestWaveKilled(t *testing.T) {
 	f.linerate(false, "nobody confirmed in time|confirmed     3", with("apply", "--resume")...)
 	f.expect("111", "after the wave went on")
 
-	// Interrupted, it takes back at once what is not confirmed, and does not wait for the timer.
+	// When interrupted, it rolls unconfirmed changes back at once instead of waiting for the timer.
 	f.linerate(false, "rolled-back   3", with("rollback", "--wave", "20")...)
 	cmd = f.command(with("apply", "plans", "--yes", "--waves", "1,100%", "--confirm-within", "10m", "--soak", "1m")...)
 	if err := cmd.Start(); err != nil {

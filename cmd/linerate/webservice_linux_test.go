@@ -16,7 +16,7 @@ import (
 	"linerate/studies"
 )
 
-// truths are a study whose answers are known beforehand.
+// truths is a study whose answers are known beforehand.
 const truths = `name: truths
 question: Does the lab of servers find what is known?
 workload:
@@ -35,8 +35,8 @@ metrics:
   - {metric: log_within_100ms_ratio}
 `
 
-// TestServers are the tests with studies of servers, disks and mail. Each has the
-// lab to itself: they run one after another, beside the tests that do not need it.
+// TestServers runs the tests with studies of servers, disks and mail one after another, as each
+// needs the server lab for itself, in parallel with tests that do not.
 func TestServers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -55,7 +55,7 @@ func TestServers(t *testing.T) {
 	}
 }
 
-// served is what a study of servers found.
+// served runs a study of servers and returns its results.
 func served(t *testing.T, text string) study.Results {
 	t.Helper()
 	labtest.Need(t)
@@ -63,7 +63,7 @@ func served(t *testing.T, text string) study.Results {
 	return r
 }
 
-// needWeb is for tests with a web server.
+// needWeb skips or fails a test where the web server is missing.
 func needWeb(t *testing.T) {
 	t.Helper()
 	if err := server.NGINX.Installed(); err != nil {
@@ -92,8 +92,8 @@ func serveStudyOf(t *testing.T, text string, o assemble.Options, also ...func(*a
 	return s, study.Analyse(s, 7, study.Environment{}, trials)
 }
 
-// fastest is an arm's fastest answer. A busy machine makes answers later, and none
-// earlier than the link's round trips.
+// fastest returns an arm's fastest answer. A busy machine can delay answers, but none can be
+// faster than the link's round trips.
 func fastest(r study.Results, part, arm string) (least time.Duration) {
 	for _, tr := range r.Trials {
 		if tr.Variant == arm && tr.Part == part && tr.Observed != nil && tr.Saw().Served.Latency != nil {
@@ -105,12 +105,11 @@ func fastest(r study.Results, part, arm string) (least time.Duration) {
 	return least
 }
 
-// initialWindowSavesRoundTrips: of 110 kB, 77 segments, a window of ten
-// takes four flights (10, 20, 40 and the rest) and one of forty-four two, each of
-// 80 ms, after one for the connection: no answer can be faster than its round trips. That
-// an arm has the window that it wants is read from its server's route while it is asked;
-// that forty-four segments save round trips is in the log, for on a machine that is busy
-// enough each answer may be late.
+// initialWindowSavesRoundTrips: an answer of 110 kB, 77 segments, takes four flights (10, 20, 40
+// and the rest) with an initial window of ten and two with one of forty-four, each of 80 ms,
+// after one for the handshake; no answer can be faster than that. The window in use is read
+// from the route of the arm's server while it is measured. That the larger window is faster is
+// only logged, because on a busy machine every answer may be late.
 func initialWindowSavesRoundTrips(t *testing.T) {
 	needWeb(t)
 	labtest.Need(t)
@@ -119,17 +118,17 @@ func initialWindowSavesRoundTrips(t *testing.T) {
 		w = watchDisks(t, bed)
 		w.also = func(server port.Place) string { return initialWindow(t, server) }
 	})
-	windows := map[string]int{} // how many arms had each
+	windows := map[string]int{} // number of arms by window
 	for _, arm := range w.seen {
 		windows[strings.Join(arm.also, "; then ")]++
 	}
-	if len(windows) != 2 || windows["initcwnd 10"] < 2*3 || windows["initcwnd 44"] < 3 { // three blocks, each with a placebo of ten
+	if len(windows) != 2 || windows["initcwnd 10"] < 2*3 || windows["initcwnd 44"] < 3 { // three blocks, each with ten twice (control and placebo)
 		t.Errorf("initial windows of the arms' servers: %v", windows)
 	}
 	roundTripsTaken(t, r)
 }
 
-// initialWindow is that of a place's only route, as ip-route(8) has it.
+// initialWindow returns the initial window of a namespace's only route, in ip-route(8)'s words.
 func initialWindow(t *testing.T, in port.Place) string {
 	var out strings.Builder
 	cmd := exec.Command("ip", "route")
@@ -140,13 +139,13 @@ func initialWindow(t *testing.T, in port.Place) string {
 	return strings.Join(regexp.MustCompile(`initcwnd \d+`).FindAllString(out.String(), -1), ", ")
 }
 
-// roundTripsTaken holds the answers against the round trips that they cannot do without.
+// roundTripsTaken checks that no answer was faster than the round trips it needs.
 func roundTripsTaken(t *testing.T, r study.Results) {
 	const trip = 80 * time.Millisecond
 	t.Logf("fastest answers: ten %v, forty-four %v", fastest(r, "serve", "ten"), fastest(r, "serve", "forty-four"))
 	for arm, trips := range map[string]time.Duration{"ten": 5, study.AA: 5, "forty-four": 3} {
 		if least := fastest(r, "serve", arm); least < trips*trip {
-			t.Errorf("%s: an answer after %v, of %d round trips of %v", arm, least, trips, trip)
+			t.Errorf("%s: an answer after %v, but it needs %d round trips of %v", arm, least, trips, trip)
 		}
 	}
 	for _, tr := range r.Trials {
@@ -159,15 +158,15 @@ func roundTripsTaken(t *testing.T, r study.Results) {
 			t.Errorf("%s, block %d: the clients asked %d times, the log has %+v", tr.Variant, tr.Block, o.Asked, o.Log)
 			continue
 		}
-		// The log cannot see what is under way.
+		// The server's log does not include the time on the link.
 		if o.Log.P50 > o.Latency.P50-int64(o.RoundTrip*1e9)*3/4 {
 			t.Errorf("the log's median is %v, the clients' %v", time.Duration(o.Log.P50), time.Duration(o.Latency.P50))
 		}
 	}
 }
 
-// aLossyLinkLoses: a part's link that loses one packet in twenty loses some, and
-// the answers are complete all the same; one that loses none loses none.
+// aLossyLinkLoses: a part whose link loses one packet in twenty loses some, and its answers are
+// complete nevertheless; a link without loss loses none.
 func aLossyLinkLoses(t *testing.T) {
 	needWeb(t)
 	text := strings.Replace(truths, "  - {seconds: 1, warmup: 0, blocks: 3}\n",
@@ -190,13 +189,13 @@ func aLossyLinkLoses(t *testing.T) {
 	}
 }
 
-// negotiated are the arms of study tls, and what each is to be measured with.
+// negotiated maps the arms of study tls to the protocol that each must be measured with.
 var negotiated = map[string]string{
 	"default": "TLS 1.3, TLS_AES_", "tls-1.2": "TLS 1.2, TLS_ECDHE_", "chacha20": "TLS 1.3, TLS_CHACHA20_POLY1305_SHA256", "http-2": ", h2", "clear": "",
 }
 
-// armsOfStudyTLSSpeakWhatTheySay: a server's defaults are its version's, and an
-// arm that silently spoke something else would be equivalent to the control.
+// armsOfStudyTLSSpeakWhatTheySay: each arm negotiates the protocol it names. Server defaults vary
+// by version, and an arm that silently negotiated another would be equivalent to the control.
 func armsOfStudyTLSSpeakWhatTheySay(t *testing.T) {
 	needWeb(t)
 	text, err := studies.Read("tls")
@@ -221,10 +220,10 @@ func armsOfStudyTLSSpeakWhatTheySay(t *testing.T) {
 		}
 		seen[tr.Variant] = true
 		if got := tr.Saw().Served.Negotiated; !strings.Contains(got, want) || (got == "") != (want == "") || tr.Variant != "http-2" && strings.HasSuffix(got, ", h2") {
-			t.Errorf("%s, part %s, spoke %q, not %q", tr.Variant, tr.Part, got, want)
+			t.Errorf("%s, part %s, negotiated %q, not %q", tr.Variant, tr.Part, got, want)
 		}
 	}
 	if len(seen) != len(negotiated) {
-		t.Errorf("only %v were asked", seen)
+		t.Errorf("only the arms %v were measured", seen)
 	}
 }

@@ -10,13 +10,13 @@ import (
 	"linerate/internal/cli"
 )
 
-// TestYourMachines runs the check, a study of settings and one of boots on a
-// testbed of machines that can be rebooted, virtual or not:
+// TestYourMachines runs the check, a study of settings and one of boots on a testbed of machines
+// that can be rebooted, virtual or not:
 //
 //	LINERATE_TESTBED=lab.yaml LINERATE_SSH_CONFIG=ssh_config go test ./cmd/linerate -run TestYourMachines -v -timeout 60m
 //
-// LINERATE_TESTBED_SYSCTL (NAME=VALUE) is what the variants set; it must differ
-// from what the DUT has.
+// LINERATE_TESTBED_SYSCTL (NAME=VALUE) is what the variants set; it must differ from the DUT's
+// current value.
 func TestYourMachines(t *testing.T) {
 	bed, config := os.Getenv("LINERATE_TESTBED"), os.Getenv("LINERATE_SSH_CONFIG")
 	if bed == "" {
