@@ -17,7 +17,7 @@ generate:
 
 # A release in dist/: packages and archives. The same commit, the same bytes.
 dist:
-	CGO_ENABLED=0 go run ./cmd/linerate-dist --out dist
+	packaging/release dist
 
 # What CI does.
 check:

@@ -101,7 +101,7 @@ func tell(program string, err error, stderr io.Writer) {
 	}
 }
 
-// Set by the linker in release binaries (cmd/linerate-dist): the tag, the commit, and the dates of
+// Set by the linker in release binaries (packaging/release): the tag, the commit, and the dates of
 // the newest commit and of the newest one to the catalogue.
 var version, commit, date, catalogueDate string
 

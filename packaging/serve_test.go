@@ -1,4 +1,4 @@
-package dist
+package packaging
 
 import (
 	"os"
@@ -13,7 +13,7 @@ import (
 // installed writes a file of the packages to a directory, with some of its text replaced.
 func installed(t *testing.T, name string, replace ...string) string {
 	t.Helper()
-	text, err := files.ReadFile("files/" + name)
+	text, err := os.ReadFile("files/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
