@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,14 +17,14 @@ import (
 type tables struct {
 	name    string // table that has the version
 	version int
-	text    func() string // {blob} and {bigint} are the dialect's types
+	text    string
 
 	newer, older error
 }
 
 var (
-	ledgerTables = tables{"schema_version", 2, ledgerSchema, ledger.ErrNewer, ledger.ErrOlder}
-	queueTables  = tables{"queue_version", 2, func() string { return queueSchema }, errors.New("the queue was made by a newer linerate"), errors.New("the queue was made by an older linerate")}
+	ledgerTables = tables{"schema_version", 2, ledgerSQL + recordTables() + recordsSQL + fleetSQL, ledger.ErrNewer, ledger.ErrOlder}
+	queueTables  = tables{"queue_version", 2, queueSQL, errors.New("the queue was made by a newer linerate"), errors.New("the queue was made by an older linerate")}
 )
 
 // check returns an error if tables have another version.
@@ -57,7 +58,7 @@ func (t *tables) make(ctx context.Context, tx Tx, d *Dialect) error {
 	if err != nil || v > 0 {
 		return cmp.Or(err, t.check(v))
 	}
-	text := strings.NewReplacer("{blob}", d.Blob, "{bigint}", d.Bigint).Replace(t.text())
+	text := strings.NewReplacer("{blob}", d.Blob, "{bigint}", d.Bigint).Replace(t.text)
 	for stmt := range strings.SplitSeq(strings.TrimSpace(text), ";\n") {
 		if _, err := tx.Exec(ctx, stmt); err != nil {
 			return fmt.Errorf("make the tables: %w", err)
@@ -67,20 +68,21 @@ func (t *tables) make(ctx context.Context, tx Tx, d *Dialect) error {
 	return err
 }
 
-// ledgerSchema holds the chain, one table per kind of record, raw bytes, and fleets.
-func ledgerSchema() string {
+// Definitions of the tables; {blob} and {bigint} stand for types of the dialect.
+var (
+	//go:embed ledger.sql
+	ledgerSQL string
+	//go:embed records.sql
+	recordsSQL string
+	//go:embed fleet.sql
+	fleetSQL string
+	//go:embed queue.sql
+	queueSQL string
+)
+
+// recordTables defines one table per kind of record.
+func recordTables() string {
 	var b strings.Builder
-	b.WriteString(`
-CREATE TABLE entries (
-	seq {bigint} NOT NULL PRIMARY KEY,
-	kind TEXT NOT NULL, ref TEXT NOT NULL, time TEXT NOT NULL,
-	row_count {bigint} NOT NULL, digest TEXT NOT NULL, prev TEXT NOT NULL, hash TEXT NOT NULL,
-	UNIQUE (kind, ref)
-);
-CREATE TABLE blobs (
-	sha256 TEXT NOT NULL PRIMARY KEY, size {bigint} NOT NULL, encoding TEXT NOT NULL, data {blob} NOT NULL
-);
-`)
 	for _, t := range ledger.Tables {
 		fmt.Fprintf(&b, "CREATE TABLE %s (id TEXT NOT NULL PRIMARY KEY, entry {bigint} NOT NULL, digest TEXT NOT NULL, doc TEXT NOT NULL", t.Name)
 		for _, c := range t.Columns {
@@ -88,10 +90,5 @@ CREATE TABLE blobs (
 		}
 		b.WriteString(");\n")
 	}
-	return b.String() + `
-CREATE INDEX studies_place ON studies (kind, place, entry);
-CREATE INDEX trials_study ON trials (study);
-CREATE INDEX verdicts_study ON verdicts (study);
-CREATE INDEX sources_study ON sources (study);
-` + fleetSchema
+	return b.String()
 }

@@ -1,7 +1,4 @@
-package store
-
-// queueSchema holds the queue: studies, their blocks and trials, testbeds and their leases.
-const queueSchema = `
+-- The queue: studies, their blocks and trials, testbeds and their leases.
 CREATE TABLE queue_settings (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL);
 INSERT INTO queue_settings (name, value) VALUES ('brake', '');
 CREATE TABLE queue_studies (
@@ -27,4 +24,3 @@ CREATE TABLE queue_testbeds (
 	name TEXT NOT NULL PRIMARY KEY, label TEXT NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL, why TEXT NOT NULL,
 	holder TEXT NOT NULL, epoch BIGINT NOT NULL, beat BIGINT NOT NULL
 );
-`

@@ -1,10 +1,7 @@
-package store
-
-// fleetSchema holds fleets: the current state of hosts, their changes, and waves of plans applied
-// to them, append-only. Times are milliseconds since 1970, 0 for none; host, finding and wave are
-// row numbers, step counts from 1. Counts by rule are stored, because pages must not count a
-// million rows.
-const fleetSchema = `
+-- Fleets: the current state of hosts, their changes, and waves of plans applied to them,
+-- append-only. Times are milliseconds since 1970, 0 for none; host, finding and wave are row
+-- numbers, step counts from 1. Counts by rule are stored, because pages must not count a
+-- million rows.
 CREATE TABLE fleet_hosts (
 	n {bigint} NOT NULL PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, hostname TEXT NOT NULL,
 	os TEXT NOT NULL, release TEXT NOT NULL, role TEXT NOT NULL,
@@ -59,4 +56,3 @@ CREATE TABLE fleet_wave_events (
 CREATE INDEX fleet_wave_events_wave ON fleet_wave_events (wave, seq);
 CREATE INDEX fleet_wave_events_name ON fleet_wave_events (name, seq);
 CREATE INDEX fleet_wave_events_host ON fleet_wave_events (host, seq);
-`
