@@ -1,14 +1,15 @@
 package linux
 
 import (
-	"maps"
 	"path"
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
 
 	"linerate/internal/fact"
+	"linerate/internal/list"
 )
 
 // ReadScripts reads commands that set tunables when interfaces come up or at the end of boot:
@@ -177,88 +178,82 @@ func ReadNetplan(files fact.Files) Config {
 			c.Problems = append(c.Problems, fact.Problem{File: p, Line: 1, Kind: fact.ProblemUnreadable, Message: "anchors, aliases or great depth or size: what it sets is not known"})
 			continue
 		}
-		var doc struct {
-			Network map[string]any `yaml:"network"`
-		}
-		if yaml.Unmarshal([]byte(text), &doc) != nil {
+		doc, err := parser.ParseBytes([]byte(text), 0)
+		if err != nil || len(doc.Docs) == 0 {
 			continue
 		}
 		lines := fact.Lines(text)
-		below := under(lines)
 		for _, kind := range []string{"ethernets", "bonds", "bridges", "vlans"} {
-			devices, _ := doc.Network[kind].(map[string]any)
-			for _, link := range slices.Sorted(maps.Keys(devices)) {
-				keys, _ := devices[link].(map[string]any)
-				c.netplanDevice(p, lines, below[link], link, keys)
+			devices := mapping(doc.Docs[0].Body, "network", kind)
+			slices.SortFunc(devices, func(a, b yamlKey) int { return strings.Compare(a.key, b.key) })
+			for _, d := range devices {
+				for _, k := range mapping(d.value) {
+					c.netplanKey(d.key, k, k.at(p, lines), lines)
+				}
 			}
 		}
 	}
 	return c
 }
 
-// netplanDevice reads the lines below a device.
-func (c *Config) netplanDevice(p string, lines []string, below []int, link string, keys map[string]any) {
-	if !validName(link) {
-		return
-	}
-	for _, i := range below {
-		raw := lines[i]
-		key, _, ok := strings.Cut(strings.TrimSpace(raw), ":")
-		v, has := keys[key]
-		if !ok || !has {
-			continue
-		}
-		switch value := uncommented(strings.SplitN(raw, ":", 2)[1]); {
-		case key == "mtu":
-			c.add(p, i+1, raw, fact.Conf, "", assignment{"link." + link + ".mtu", value})
-		case key == "link":
-			c.NICs = append(c.NICs, fact.NIC{Name: link, Kind: fact.KindVLAN, Parent: value})
-		case key == "parameters":
-			for j := i + 1; j < len(lines) && indent(lines[j]) > indent(raw); j++ {
-				option, set, _ := strings.Cut(uncommented(lines[j]), ":")
-				c.bond(link, option, strings.TrimSpace(set), fact.Line{File: p, Number: j + 1, Text: lines[j]})
-			}
-		case netplanOffloads[key] != "":
-			on := map[bool]string{true: "on", false: "off"}[v == true]
-			c.add(p, i+1, raw, fact.Conf, "", assignment{"ethtool -K " + link + " " + netplanOffloads[key], on})
-		}
-	}
+// yamlKey is a key of a YAML mapping with its line and value.
+type yamlKey struct {
+	key   string
+	line  int
+	value ast.Node
 }
 
-// under returns, for each key of YAML lines, the numbers of the lines below it: the nearest
-// previous line with less indentation is the parent.
-func under(lines []string) map[string][]int {
-	type opened struct {
-		depth int
-		key   string
+// text returns a scalar value without quotes; "" for others.
+func (k yamlKey) text() string {
+	if s, ok := k.value.(ast.ScalarNode); ok {
+		return s.GetToken().Value
 	}
-	var open []opened
-	found := map[string][]int{}
-	for i, raw := range lines {
-		s := uncommented(raw)
-		if s == "" {
-			continue
-		}
-		depth := indent(raw)
-		for len(open) > 0 && open[len(open)-1].depth >= depth {
-			open = open[:len(open)-1]
-		}
-		if n := len(open); n > 0 {
-			found[open[n-1].key] = append(found[open[n-1].key], i)
-		}
-		open = append(open, opened{depth, strings.Trim(strings.TrimSuffix(s, ":"), `"'`)})
-	}
-	return found
+	return ""
 }
 
-func indent(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
-
-// uncommented trims a YAML line and removes its comment.
-func uncommented(s string) string {
-	if i := strings.Index(" "+s, " #"); i >= 0 {
-		s = s[:i]
+// at returns the line with the key. The parser ends a line at a carriage return too, so it may
+// count more lines than there are.
+func (k yamlKey) at(file string, lines []string) fact.Line {
+	l := fact.Line{File: file, Number: k.line}
+	if k.line <= len(lines) {
+		l.Text = lines[k.line-1]
 	}
-	return strings.TrimSpace(s)
+	return l
+}
+
+// mapping returns the keys of the mapping at a path of keys, in file order.
+func mapping(n ast.Node, below ...string) (all []yamlKey) {
+	m, ok := n.(ast.MapNode)
+	if !ok {
+		return nil
+	}
+	for it := m.MapRange(); it.Next(); {
+		t := it.Key().GetToken()
+		all = append(all, yamlKey{t.Value, t.Position.Line, it.Value()})
+	}
+	if len(below) == 0 {
+		return all
+	}
+	k, _ := list.Find(all, func(k yamlKey) bool { return k.key == below[0] })
+	return mapping(k.value, below[1:]...)
+}
+
+// netplanKey reads one key of a device.
+func (c *Config) netplanKey(link string, k yamlKey, at fact.Line, lines []string) {
+	switch {
+	case !validName(link):
+	case k.key == "mtu":
+		c.add(at.File, at.Number, at.Text, fact.Conf, "", assignment{"link." + link + ".mtu", k.text()})
+	case k.key == "link":
+		c.NICs = append(c.NICs, fact.NIC{Name: link, Kind: fact.KindVLAN, Parent: k.text()})
+	case k.key == "parameters":
+		for _, o := range mapping(k.value) {
+			c.bond(link, o.key, o.text(), o.at(at.File, lines))
+		}
+	case netplanOffloads[k.key] != "":
+		on := map[bool]string{true: "on", false: "off"}[onOff[strings.ToLower(k.text())] == "1"]
+		c.add(at.File, at.Number, at.Text, fact.Conf, "", assignment{"ethtool -K " + link + " " + netplanOffloads[k.key], on})
+	}
 }
 
 // bond records an option of a bond: the mode, or that links are monitored.
