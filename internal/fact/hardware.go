@@ -77,17 +77,17 @@ const MaxNICs = 16_384
 
 // NIC is a network interface, hardware or software.
 type NIC struct {
-	Name string `json:"name"`
+	Name string `json:"name" expr:"name"`
 	// Driver is the name without its unit: igb, ixl, mlx5_core.
-	Driver string `json:"driver,omitempty"`
+	Driver string `json:"driver,omitempty" expr:"driver"`
 	// Kind is one of the Kind constants.
-	Kind        string `json:"kind,omitempty"`
+	Kind        string `json:"kind,omitempty" expr:"kind"`
 	Description string `json:"description,omitempty"`
 	PCI         *PCI   `json:"pci,omitempty"`
 	// Domain is the NUMA domain it is attached to; nil if unknown.
 	Domain *int     `json:"numa_domain,omitempty"`
 	Flags  []string `json:"flags,omitempty"`
-	MTU    int      `json:"mtu,omitempty"`
+	MTU    int      `json:"mtu,omitempty" expr:"mtu"`
 	// Options lists the enabled offloads (RXCSUM, TSO4, LRO …).
 	Options   []string `json:"options,omitempty"`
 	SpeedBits uint64   `json:"speed_bps,omitempty"`
@@ -95,18 +95,18 @@ type NIC struct {
 	// Status is the link state: active, "no carrier" …
 	Status string `json:"status,omitempty"`
 	// FlowControl is rx, tx, full or none; "" if unknown.
-	FlowControl string `json:"flow_control,omitempty"`
+	FlowControl string `json:"flow_control,omitempty" expr:"flow_control"`
 	// Queues and descriptors per queue.
-	RXQueues      int `json:"rx_queues,omitempty"`
+	RXQueues      int `json:"rx_queues,omitempty" expr:"rx_queues"`
 	TXQueues      int `json:"tx_queues,omitempty"`
-	RXDescriptors int `json:"rx_descriptors,omitempty"`
+	RXDescriptors int `json:"rx_descriptors,omitempty" expr:"rx_ring"`
 	TXDescriptors int `json:"tx_descriptors,omitempty"`
 	// MaxRXDescriptors and MaxQueues are the driver's maxima.
-	MaxRXDescriptors int `json:"max_rx_descriptors,omitempty"`
-	MaxQueues        int `json:"max_queues,omitempty"`
+	MaxRXDescriptors int `json:"max_rx_descriptors,omitempty" expr:"max_rx_ring"`
+	MaxQueues        int `json:"max_queues,omitempty" expr:"max_queues"`
 	// Parent is the interface below a vlan, Members those of a bridge or lagg.
 	Parent  string   `json:"parent,omitempty"`
-	Members []string `json:"members,omitempty"`
+	Members []string `json:"members,omitempty" expr:"members"`
 	// CARP means that it has virtual hosts of carp(4).
 	CARP bool `json:"carp,omitempty"`
 	// IPv4 and IPv6 count its addresses, except link-local ones.
@@ -133,16 +133,16 @@ type PCI struct {
 // Interrupt is one source of interrupts.
 type Interrupt struct {
 	// Name is the system's name: "irq26: em0:irq0", "cpu0:timer".
-	Name string `json:"name"`
+	Name string `json:"name" expr:"name"`
 	// Device is the interface or device, Queue the name of its queue.
-	Device string `json:"device,omitempty"`
+	Device string `json:"device,omitempty" expr:"device"`
 	Queue  string `json:"queue,omitempty"`
 	// CPU is the one it is bound to; nil if there are several or it is unknown. CPUs are those
 	// allowed.
 	CPU   *int    `json:"cpu,omitempty"`
 	CPUs  []int   `json:"cpus,omitempty"`
 	Total uint64  `json:"total"`
-	Rate  float64 `json:"per_second"`
+	Rate  float64 `json:"per_second" expr:"rate"`
 }
 
 // FlowControl returns NIC.FlowControl for the two directions.

@@ -42,24 +42,13 @@ type Network struct {
 	Interrupts []*Interrupt `expr:"interrupts"`
 }
 
-// NIC is a network interface in expressions.
+// NIC is a network interface in expressions: its facts and values derived from them.
+// Unknown numbers are 0.
 type NIC struct {
-	Name     string `expr:"name"`
-	Driver   string `expr:"driver"`
-	Kind     string `expr:"kind"`
-	RXQueues int    `expr:"rx_queues"`
-	// RXRing is the number of descriptors per queue, MaxRXRing its maximum, MaxQueues the maximum
-	// number of queues; 0 if unknown.
-	RXRing    int `expr:"rx_ring"`
-	MaxRXRing int `expr:"max_rx_ring"`
-	MaxQueues int `expr:"max_queues"`
+	fact.NIC
 	// Domain is its NUMA domain, -1 if unknown.
 	Domain int `expr:"domain"`
 	Speed  int `expr:"speed"`
-	MTU    int `expr:"mtu"`
-	// FlowControl is rx, tx, full, none or "".
-	FlowControl string   `expr:"flow_control"`
-	Members     []string `expr:"members"`
 	// Ether means that it is a port, physical or virtual.
 	Ether bool `expr:"ether"`
 	// Offload is "on", "off" or "default" (package function Offload).
@@ -77,9 +66,7 @@ type NIC struct {
 
 // Interrupt is an interrupt source in expressions.
 type Interrupt struct {
-	Name   string  `expr:"name"`
-	Device string  `expr:"device"`
-	Rate   float64 `expr:"rate"`
+	fact.Interrupt
 	// Number is the interrupt's number. Local lists the CPUs of its interface's NUMA domain
 	// (0-7,16-23), Remote means that it may run only on others; both are empty if unknown.
 	Number string `expr:"number"`
@@ -169,9 +156,9 @@ func (v *Network) addInterrupts(f *fact.Facts) {
 	}
 	for _, i := range f.Interrupts {
 		n := byName[i.Device]
-		x := &Interrupt{Name: i.Name, Device: i.Device, Rate: i.Rate}
+		x := &Interrupt{Interrupt: i}
 		if n != nil {
-			x.place(i, domainCPUs(f, n.Domain))
+			x.place(domainCPUs(f, n.Domain))
 		}
 		v.Interrupts = append(v.Interrupts, x)
 		if n == nil || i.Queue == "" {
@@ -195,13 +182,13 @@ func domainCPUs(f *fact.Facts, id int) []int {
 }
 
 // place sets where an interrupt runs and where its interface's memory is.
-func (x *Interrupt) place(i fact.Interrupt, local []int) {
-	number, _, _ := strings.Cut(strings.TrimPrefix(i.Name, "irq"), ":")
+func (x *Interrupt) place(local []int) {
+	number, _, _ := strings.Cut(strings.TrimPrefix(x.Name, "irq"), ":")
 	if strings.Trim(number, "0123456789") == "" {
 		x.Number = number
 	}
 	x.Local = fact.Ranges(local)
-	x.Remote = len(local) > 0 && len(i.CPUs) > 0 && !slices.ContainsFunc(i.CPUs, func(c int) bool { return slices.Contains(local, c) })
+	x.Remote = len(local) > 0 && len(x.CPUs) > 0 && !slices.ContainsFunc(x.CPUs, func(c int) bool { return slices.Contains(local, c) })
 }
 
 // configured returns the state of an interface's option in files; the last word wins.
@@ -221,9 +208,7 @@ func viewNIC(n *fact.NIC) *NIC {
 		domain = *n.Domain
 	}
 	return &NIC{
-		RXRing: n.RXDescriptors, MaxRXRing: n.MaxRXDescriptors, MaxQueues: n.MaxQueues, Domain: domain,
-		Name: n.Name, Driver: n.Driver, Kind: n.Kind, RXQueues: n.RXQueues, Speed: toInt(n.SpeedBits),
-		MTU: n.MTU, FlowControl: n.FlowControl, Members: n.Members, Ether: n.Hardware(), Live: n.Options != nil,
+		NIC: *n, Domain: domain, Speed: toInt(n.SpeedBits), Ether: n.Hardware(), Live: n.Options != nil,
 		Offload: func(option string) string { return Offload(n, option) },
 		Refused: func(option string) bool { on, said := configured(n, option); return said && !on },
 		Asked:   func(option string) bool { on, said := configured(n, option); return said && on },
