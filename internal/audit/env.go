@@ -67,6 +67,8 @@ type names struct {
 	OwnNode func(name, value string) string `expr:"own_node"`
 	// Bytes formats a size.
 	Bytes func(n any) string `expr:"bytes"`
+	// Amount parses a size such as "8 GB" or "64m" with binary units; 0 if it is none.
+	Amount func(text string) float64 `expr:"amount"`
 }
 
 // language is the expression language of rules.
@@ -91,8 +93,14 @@ func ruleNames(e tunable.Env, f *fact.Facts, lists *Lists) *names {
 		},
 		HighestCPU: highestCPU,
 		OwnNode:    func(name, value string) string { return ownNode(f, name, value) },
+		Amount:     amount,
 		Bytes:      func(n any) string { return calc.Format(factexpr.Number(n), calc.Bytes) },
 	}
+}
+
+func amount(text string) float64 {
+	n, _ := calc.Parse(strings.TrimRight(strings.ToUpper(strings.TrimSpace(text)), "IB"), calc.Bytes) // 0 of none
+	return n
 }
 
 // highestCPU returns the highest CPU of a hexadecimal mask with commas between 32-bit words.

@@ -35,20 +35,39 @@ var slips = sync.OnceValue(func() []slip {
 // remarks matches comment lines, but not a script's #! line.
 var remarks = regexp.MustCompile(`(?m)^[ \t]*(#[^!\n]|;).*$`)
 
+// TextFiles returns the patterns of the files of slips.txt.
+func TextFiles() []string {
+	all := slices.Concat(list.Map(slips(), func(s slip) []string { return s.files })...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // SlipsIn returns the mistakes in the text of a hand-written file, once per case of slips.txt, with
-// the line where each ends.
-func SlipsIn(file, text string) []Problem {
-	var all []Problem
+// the line where each ends, and the values that rules compare, named "service:word".
+func SlipsIn(file, text string) (all []Problem, told []Line) {
+	plain := remarks.ReplaceAllString(text, "")
 	for _, s := range slips() {
 		if !slices.ContainsFunc(s.files, func(p string) bool { ok, _ := path.Match(p, file); return ok }) {
 			continue
 		}
-		plain := remarks.ReplaceAllString(text, "")
-		if at := s.in(plain); at >= 0 {
+		if strings.Contains(s.name, ":") {
+			told = append(told, s.tells(file, plain)...)
+		} else if at := s.in(plain); at >= 0 {
 			all = append(all, Problem{File: file, Line: 1 + strings.Count(plain[:at], "\n"), Kind: ProblemSlip, Message: s.name})
 		}
 	}
-	return all
+	return all, told
+}
+
+func (s slip) tells(file, text string) (told []Line) {
+	for _, at := range s.wrong.FindAllStringSubmatchIndex(text, 256) {
+		l := Line{File: file, Number: 1 + strings.Count(strings.TrimRight(text[:at[1]], "\n"), "\n"), Name: s.name, Stage: Conf, Effective: true}
+		for i := 2; i < len(at); i += 2 {
+			l.Value = strings.TrimSpace(l.Value + " " + text[max(at[i], 0):max(at[i+1], 0)])
+		}
+		told = append(told, l)
+	}
+	return told
 }
 
 // in returns where a slip's text ends, -1 if there is none.

@@ -199,10 +199,12 @@ func (in *inspection) read(path, kind string) (string, error) {
 	return shown, err
 }
 
-// slips records mistakes in a file's text, with redacted lines. Several readers may read one file.
-func (in *inspection) slips(path, text, shown string) {
+// slips records mistakes in a file's text, with redacted lines, and returns the values that rules
+// compare. Several readers may read one file.
+func (in *inspection) slips(path, text, shown string) []fact.Line {
 	lines := strings.Split(shown, "\n")
-	for _, p := range fact.SlipsIn(path, text) {
+	all, told := fact.SlipsIn(path, text)
+	for _, p := range all {
 		if p.Line <= len(lines) {
 			p.Text = lines[p.Line-1]
 		}
@@ -210,6 +212,7 @@ func (in *inspection) slips(path, text, shown string) {
 			in.f.Problems = append(in.f.Problems, p)
 		}
 	}
+	return told
 }
 
 // owned lists the kinds of files that people write line by line.

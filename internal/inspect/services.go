@@ -2,10 +2,13 @@ package inspect
 
 import (
 	_ "embed" // services.txt
+	"path"
+	"slices"
 	"strings"
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/freebsd"
+	"linerate/internal/fact/redact"
 	"linerate/internal/list"
 )
 
@@ -41,4 +44,30 @@ func (in *inspection) details(row []string) []fact.Line {
 		}
 	}
 	return lines
+}
+
+// texts checks the files of slips.txt, most of which have no other reader.
+func (in *inspection) texts() {
+	seen := map[string]bool{}
+	for _, pattern := range fact.TextFiles() {
+		dir, base := path.Split(pattern)
+		names, _ := in.r.ReadDir(in.ctx, path.Clean(dir))
+		for _, n := range names {
+			if ok, _ := path.Match(base, n); !ok || seen[dir+n] {
+				continue
+			}
+			seen[dir+n] = true
+			b, _ := in.r.ReadFile(in.ctx, dir+n) // none says nothing
+			kind := redact.KindOf(dir+n, "")
+			shown, _ := redact.Text(kind, string(b))
+			if in.opts.Owned && (kind == "" || slices.Contains(owned, kind)) {
+				shown = redact.Secrets(string(b))
+			}
+			for _, l := range in.slips(dir+n, string(b), shown) {
+				service, word, _ := strings.Cut(l.Name, ":")
+				l.Name = word
+				in.f.Services = append(in.f.Services, fact.Service{Name: service, Details: []fact.Line{l}})
+			}
+		}
+	}
 }
