@@ -37,6 +37,7 @@ type ownLedger struct{ *testing.M }
 
 // Run implements testscript.TestingM.
 func (m ownLedger) Run() int {
+	labtest.InMemory() // not before: the commands' files are links to this program
 	dir, err := os.MkdirTemp("", "linerate-ledger-")
 	fatal(err)
 	defer os.RemoveAll(dir)

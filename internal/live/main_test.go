@@ -12,5 +12,6 @@ import (
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400)
 	labtest.SideBySide()
+	labtest.InMemory()
 	m.Run()
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"linerate/internal/labtest"
 	"linerate/internal/labtest/pgserver"
 	"linerate/internal/ledger"
 	"linerate/internal/queue"
@@ -13,7 +14,10 @@ import (
 	"linerate/internal/store/sqlite"
 )
 
-func TestMain(m *testing.M) { pgserver.Main(m) }
+func TestMain(m *testing.M) {
+	labtest.InMemory() // processes are killed, no machine
+	pgserver.Main(m)
+}
 
 // place is an empty database of a test, and how to open it.
 type place struct {

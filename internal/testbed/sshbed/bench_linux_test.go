@@ -23,6 +23,7 @@ import (
 
 func TestMain(m *testing.M) {
 	labtest.SideBySide()
+	labtest.InMemory()
 	os.Exit(m.Run())
 }
 
