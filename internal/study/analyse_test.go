@@ -16,8 +16,8 @@ import (
 	"linerate/internal/testbed"
 )
 
-// made is a study's trials with known costs: a 700 ns, b 2,800 ns, c 700 ns,
-// drifting blocks and one per cent of noise.
+// made returns a study's trials with known costs: a 700 ns, b 2,800 ns, c 700 ns, with drift
+// between blocks and one percent of noise.
 func made(s study.Spec, seed uint64, spoil func(*study.Trial)) []study.Trial {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -64,7 +64,7 @@ func TestAnalyseFindsWhatIsThere(t *testing.T) {
 	r := study.Analyse(s, 9, study.Environment{}, made(s, 9, nil))
 	v := verdictFor(t, r, study.ForwardingRate, "b")
 	if v.Verdict != "worse" || !v.Primary || v.N != 5 || !(math.Abs(v.EffectPercent.Float()+75) <= 1.5) {
-		t.Errorf("four times the cost: %+v", v)
+		t.Errorf("verdict on a rate at four times the cost: %+v", v)
 	}
 	if v.CILow.Float() > v.EffectPercent.Float() || v.CIHigh.Float() < v.EffectPercent.Float() || v.PHolm.Float() < v.P.Float() {
 		t.Errorf("interval or correction is off: %+v", v)
@@ -73,13 +73,13 @@ func TestAnalyseFindsWhatIsThere(t *testing.T) {
 		t.Errorf("effect %g ns, want about %g", v.EffectNS.Float(), want)
 	}
 	if c := verdictFor(t, r, study.CostNS, "b"); c.Verdict != "worse" || !(math.Abs(c.EffectPercent.Float()-300) <= 20) || !(math.Abs(c.EffectNS.Float()/v.EffectNS.Float()-1) <= 0.01) || c.Better != "lower" {
-		t.Errorf("by cost: %+v", c)
+		t.Errorf("verdict on the cost: %+v", c)
 	}
 	if c := verdictFor(t, r, study.ForwardingRate, "c"); c.Verdict != "equivalent" {
-		t.Errorf("the same cost is %s", c.Verdict)
+		t.Errorf("the same cost has the verdict %s", c.Verdict)
 	}
 	if l := verdictFor(t, r, study.LossRatio, "b"); l.Verdict == "worse" || l.Scale != "difference" {
-		t.Errorf("no loss anywhere: %+v", l)
+		t.Errorf("verdict without any loss: %+v", l)
 	}
 	if r.AA.Verdict != "equivalent" || r.AA.N != 5 || !(r.MDE.Float() > 0 && r.MDE.Float() <= 10) {
 		t.Errorf("A/A %+v, MDE %v", r.AA, r.MDE)
@@ -95,8 +95,8 @@ func TestAnalyseFindsWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestSharesAreToldInPoints: losses near zero are compared by their difference,
-// from the study's margin to the sentence that answers.
+// TestSharesAreToldInPoints: losses near zero are compared by their difference, in percentage
+// points from the study's margin to the answer.
 func TestSharesAreToldInPoints(t *testing.T) {
 	s := twoParts()
 	s.Metrics = []study.Goal{{Metric: study.LossRatio, Part: "over", Primary: true, MarginPoints: 1}}
@@ -109,10 +109,10 @@ func TestSharesAreToldInPoints(t *testing.T) {
 	r := study.Analyse(s, 9, study.Environment{}, trials)
 	b, c := verdictFor(t, r, study.LossRatio, "b"), verdictFor(t, r, study.LossRatio, "c")
 	if b.Verdict != stats.Worse || !(math.Abs(b.EffectPoints.Float()-5) <= 1e-9) || b.EffectPercent.Known() || b.MarginPoints != 1 {
-		t.Errorf("five points more loss: %+v", b)
+		t.Errorf("verdict on five points more loss: %+v", b)
 	}
 	if c.Verdict != stats.Equivalent || !r.NoiseFloorPoints.Known() || !strings.HasSuffix(r.Floor(), " points") {
-		t.Errorf("hardly any: %s, noise floor %s", c.Verdict, r.Floor())
+		t.Errorf("hardly any loss: %s, noise floor %s", c.Verdict, r.Floor())
 	}
 	for _, want := range []string{"5.0 points higher with b", "c is equivalent within 1 point"} {
 		if !strings.Contains(r.Answer, want) {
@@ -121,7 +121,7 @@ func TestSharesAreToldInPoints(t *testing.T) {
 	}
 }
 
-// TestResultsKeys holds the contract of results.json.
+// TestResultsKeys checks the keys of results.json, which are a public interface.
 func TestResultsKeys(t *testing.T) {
 	s := fullGoals(twoParts())
 	data, err := json.Marshal(study.Analyse(s, 9, study.Environment{}, made(s, 9, nil)))
@@ -157,7 +157,7 @@ func TestAnalyseWithoutTrials(t *testing.T) {
 	}
 	for _, v := range r.Verdicts {
 		if v.Verdict != "invalid" || v.EffectPercent.Known() {
-			t.Errorf("a verdict from nothing: %+v", v)
+			t.Errorf("a verdict without trials: %+v", v)
 		}
 	}
 	if _, err := json.Marshal(r); err != nil {
@@ -177,7 +177,7 @@ func TestAnalyseLeavesInvalidTrialsOut(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	if len(r.Trials) != len(trials) {
-		t.Error("an invalid trial is not in the record")
+		t.Error("an invalid trial is missing from the results")
 	}
 	if !strings.Contains(strings.Join(r.Warnings, "\n"), "1 of 28 trials are invalid") {
 		t.Errorf("warnings %q", r.Warnings)
@@ -213,7 +213,7 @@ func TestAnalyseUnavailable(t *testing.T) {
 		}
 	}
 	if valid, all := study.Valid(r.Trials); run == len(r.Trials) || valid != run || all != run {
-		t.Errorf("%d of %d trials valid, %d were run: what is unavailable was not", valid, all, run)
+		t.Errorf("%d of %d trials valid, %d were run: an unavailable slot counts as run", valid, all, run)
 	}
 	for _, v := range r.Verdicts {
 		if v.Variant == "b" {
@@ -222,7 +222,7 @@ func TestAnalyseUnavailable(t *testing.T) {
 	}
 }
 
-// TestAnswersOfMany: of many effects the sentence has the ends; few are all there.
+// TestAnswersOfMany: of many effects the answer names the extremes; few are all listed.
 func TestAnswersOfMany(t *testing.T) {
 	m, _ := study.MetricNamed(study.CostNS)
 	var vs []study.Verdict
@@ -240,7 +240,7 @@ func TestAnswersOfMany(t *testing.T) {
 	}
 }
 
-// TestWhatAReaderMustKnow: each thing that limits a study is warned about in words of its own.
+// TestWhatAReaderMustKnow: each limitation of a study has a warning of its own.
 func TestWhatAReaderMustKnow(t *testing.T) {
 	s := fullGoals(twoParts())
 	warned := func(env study.Environment, spoil func(*study.Trial)) string {
@@ -252,14 +252,14 @@ func TestWhatAReaderMustKnow(t *testing.T) {
 		spoil func(*study.Trial)
 		want  string
 	}{
-		{"another metric's false alarm", study.Environment{}, func(tr *study.Trial) {
+		{"an A/A difference of another metric", study.Environment{}, func(tr *study.Trial) {
 			if tr.Variant == study.AA && tr.Part == "cost" {
 				tr.Metrics[study.CostNS] *= 1.3
 			}
 		}, "the A/A arm also differs from the control by cost_ns_per_packet in part cost"},
 		{"no privileges", study.Environment{Testbeds: map[string]study.BedNotes{"cost": {Kind: "netns"}}}, nil, "measured without privileges"},
-		{"a mode that is not to be had", study.Environment{Unavailable: map[string]string{"overload": "one CPU"}}, nil, "mode overload is unavailable here: one CPU"},
-		{"another kernel since", study.Environment{Resumed: []string{"kernel was 6.12, is 6.13"}}, nil, "the machine changed before the study was resumed: kernel was 6.12, is 6.13"},
+		{"an unavailable mode", study.Environment{Unavailable: map[string]string{"overload": "one CPU"}}, nil, "mode overload is unavailable here: one CPU"},
+		{"a new kernel after a resume", study.Environment{Resumed: []string{"kernel was 6.12, is 6.13"}}, nil, "the machine changed before the study was resumed: kernel was 6.12, is 6.13"},
 		{"invalid trials by their gates", study.Environment{}, func(tr *study.Trial) {
 			switch {
 			case tr.Variant == "b" && tr.Block <= 3:
@@ -277,22 +277,22 @@ func TestWhatAReaderMustKnow(t *testing.T) {
 		t.Errorf("with privileges: %q", got)
 	}
 	primary := s.Primary().Metric
-	none := func(tr *study.Trial) { // nothing, but for the A/A arm
+	none := func(tr *study.Trial) { // zero, except for the A/A arm
 		tr.Metrics[primary] = 0
 		if tr.Variant == study.AA {
 			tr.Metrics[primary] = float64(1000 + tr.Block)
 		}
 	}
 	if got := warned(study.Environment{}, none); !strings.Contains(got, "the A/A arm differs from the control although both are a: distrust the verdicts on "+primary) || strings.Contains(got, "by "+show.Unknown) {
-		t.Errorf("no percentage: %q", got)
+		t.Errorf("no effect in percent exists: %q", got)
 	}
 	if got := strings.Join(study.Analyse(s, 9, study.Environment{}, made(s, 9, nil)[:20]).Warnings, "\n"); !strings.Contains(got, "the study is not complete: resume it") {
 		t.Errorf("unfinished: %q", got)
 	}
 }
 
-// TestAnswers: the sentence tells what was shown, then what was shown not to matter, then what
-// was not shown; and where there is nothing, why.
+// TestAnswers: the answer lists effects, then equivalences, then what was not shown; without any
+// verdict it says why.
 func TestAnswers(t *testing.T) {
 	s := fullGoals(twoParts())
 	r := rand.New(rand.NewPCG(31, 1))
@@ -326,7 +326,7 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	if got := study.Analyse(s, 9, study.Environment{}, nil).Answer; got == "" || strings.Contains(got, "equivalent") {
-		t.Errorf("of nothing: %q", got)
+		t.Errorf("answer without trials: %q", got)
 	}
 	m, _ := study.MetricNamed(study.CostNS)
 	told := study.TellEffects([]study.Verdict{
@@ -334,18 +334,18 @@ func TestAnswers(t *testing.T) {
 		{Variant: "some", Result: stats.Result{Verdict: stats.Worse}}, {Variant: "drops", Difference: stats.Num(-3), Unit: "frames", Result: stats.Result{Verdict: stats.Better}},
 	}, m)
 	if told != "101 % higher with double, 50.0 % lower with half, worse with some and 3.00 frames lower with drops" {
-		t.Errorf("%q", told) // a doubling is as large as a halving
+		t.Errorf("%q", told) // a doubling counts as large as a halving
 	}
 }
 
-// TestInstancesApart: arms are compared within the last instance of a block whose control is
-// valid, and how they took turns is told of the variant.
+// TestInstancesApart: arms are compared within the last instance of a block whose control is valid,
+// and the verdict says how they were interleaved.
 func TestInstancesApart(t *testing.T) {
 	s := interleavedSpec(t, "")
 	var trials []study.Trial
 	for block := 1; block <= 6; block++ {
 		base := 700 * (1 + 0.01*float64(block))
-		first := interleavedTrials(s, block, 1, map[string]float64{"none": base * 3, "other": base, study.AA: base * 3}) // what another instance says
+		first := interleavedTrials(s, block, 1, map[string]float64{"none": base * 3, "other": base, study.AA: base * 3}) // another instance with other results
 		second := interleavedTrials(s, block, 2, map[string]float64{"none": base, "other": base * 1.5, study.AA: base * 1.001})
 		third := interleavedTrials(s, block, 3, map[string]float64{"none": base, "other": base * 9, study.AA: base})
 		for i := range third {
@@ -355,7 +355,7 @@ func TestInstancesApart(t *testing.T) {
 	}
 	for block, attempt := range study.Instances(s, trials) {
 		if attempt != 2 {
-			t.Errorf("of block %d instance %d counts", block, attempt)
+			t.Errorf("in block %d instance %d counts, want 2", block, attempt)
 		}
 	}
 	if n := study.Attempts(trials, 3); n != 3 || study.Attempts(trials, 9) != 0 {

@@ -14,9 +14,9 @@ import (
 	"linerate/studies"
 )
 
-// TestCoresOfTheArchive puts measurements of a router with one to four receive
-// queues on as many cores (an APU2 with FreeBSD 11.1) through the analysis of the
-// study of cores: four forward nearly four times as much as one.
+// TestCoresOfTheArchive analyses archived measurements of a router with one to four receive queues
+// on as many cores (an APU2 with FreeBSD 11.1) as the study of cores: four must forward nearly
+// four times as much as one.
 func TestCoresOfTheArchive(t *testing.T) {
 	dir := sharedtest.Dir(t, "data/netbenches/AMD_GX-412TC_4Cores/Intel_i210AT/hw.igb.num_queues/results/fbsd11.1")
 	text, err := studies.Read("cores")

@@ -9,7 +9,7 @@ import (
 	"linerate/studies"
 )
 
-// builtIn is a built-in study.
+// builtIn reads a built-in study.
 func builtIn(t *testing.T, name string) study.Spec {
 	t.Helper()
 	data, err := studies.Read(name)
@@ -23,12 +23,12 @@ func builtIn(t *testing.T, name string) study.Spec {
 	return s
 }
 
-// lab is a lab of a system.
+// lab returns the availability of a lab on a system.
 func lab(system, noLeave string) study.Availability {
 	return study.Availability{Place: "this lab", System: system, NoLeave: noLeave}
 }
 
-// TestWhyAVariantCannotBeTried: each reason, in the order in which they count.
+// TestWhyAVariantCannotBeTried: each reason, in order of precedence.
 func TestWhyAVariantCannotBeTried(t *testing.T) {
 	s := builtIn(t, "overload")
 	lacks := lab("linux", "")
@@ -54,7 +54,7 @@ func TestWhyAVariantCannotBeTried(t *testing.T) {
 	}
 }
 
-// TestNoAnswer: a study of which a lab has no variant has no answer there.
+// TestNoAnswer: a study without a variant that the lab can run has no answer there.
 func TestNoAnswer(t *testing.T) {
 	for _, c := range []struct{ study, system, want string }{
 		{"entropy", "linux", "it needs a DUT of freebsd, this lab is of linux"},
@@ -66,8 +66,8 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-// TestWaitsForLeave: leave to change the host helps where a variant of this system's
-// waits for it, and not where only another's would.
+// TestWaitsForLeave: permission to change the host helps if a variant of this system waits for it,
+// not if only another system's does.
 func TestWaitsForLeave(t *testing.T) {
 	for _, c := range []struct {
 		study, system string
@@ -78,15 +78,15 @@ func TestWaitsForLeave(t *testing.T) {
 	} {
 		s, at := builtIn(t, c.study), lab(c.system, " and waits")
 		if got := slices.ContainsFunc(s.Variants, at.Waits); got != c.some {
-			t.Errorf("%s on %s: one waits %v", c.study, c.system, got)
+			t.Errorf("%s on %s: some variant waits: %v", c.study, c.system, got)
 		}
 		if got := at.AllWait(s); got != c.all {
-			t.Errorf("%s on %s: all wait %v", c.study, c.system, got)
+			t.Errorf("%s on %s: all variants wait: %v", c.study, c.system, got)
 		}
 	}
 	s := builtIn(t, "interrupts")
 	s.Testbed.Kind = study.KindLive
 	if at := lab("freebsd", " and waits"); at.AllWait(s) || len(at.LeftOut(s)) > 0 {
-		t.Error("a live host waits for leave")
+		t.Error("variants wait for permission although none of the study needs it")
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"linerate/internal/study"
 )
 
-// spread gives odd blocks to a testbed that is twice as slow, where b costs factor times more.
+// spread moves odd blocks to a testbed that is twice as slow, and where b costs factor times more.
 func spread(factor float64) func(*study.Trial) {
 	return func(t *study.Trial) {
 		t.Testbed = "even"
@@ -38,7 +38,7 @@ func TestTestbedIsABlockingFactor(t *testing.T) {
 	r := study.Analyse(s, 9, env, made(s, 9, spread(1)))
 	a, b := verdictFor(t, one, study.ForwardingRate, "b"), verdictFor(t, r, study.ForwardingRate, "b")
 	if !(math.Abs(a.EffectPercent.Float()-b.EffectPercent.Float()) <= 1e-9) || a.CILow != b.CILow || a.Verdict != b.Verdict {
-		t.Errorf("a testbed twice as slow moved the effect: %v, %v", a, b)
+		t.Errorf("a testbed that is twice as slow changed the effect: %v, %v", a, b)
 	}
 	if len(b.Beds) != 2 || b.Beds[0].Testbed != "even" || b.Beds[0].N+b.Beds[1].N != 5 || b.PBeds.Float() < 0.05 {
 		t.Errorf("by testbed: %+v, p %v", b.Beds, b.PBeds)
@@ -53,7 +53,7 @@ func TestTestbedIsABlockingFactor(t *testing.T) {
 		t.Errorf("%+v, %v", r.Beds, env.Unavailable)
 	}
 	if one.BedsLine() != "" || len(one.Beds) > 0 || one.Verdicts[0].Beds != nil {
-		t.Error("one testbed is told as several")
+		t.Error("results of one testbed are reported as of several")
 	}
 }
 
@@ -65,7 +65,7 @@ func TestTestbedsThatDisagree(t *testing.T) {
 		t.Errorf("p %v, warnings %q", v.PBeds, v.Warnings)
 	}
 	if c := verdictFor(t, r, study.ForwardingRate, "c"); c.PBeds.Float() < 0.05 {
-		t.Errorf("c is the same on both, and p is %v", c.PBeds)
+		t.Errorf("c has the same effect on both testbeds, but p is %v", c.PBeds)
 	}
 	if !strings.Contains(r.BedsLine(), "The effect differs between testbeds for b (p") {
 		t.Error(r.BedsLine())

@@ -61,7 +61,7 @@ func TestConcurrentTerms(t *testing.T) {
 	}
 }
 
-// windowsBy makes the trials of all windows, of n connections each, which draw their arms.
+// windowsBy returns the trials of all windows, with n connections each, which are randomly assigned to arms.
 func windowsBy(s Spec, n int, of func(window, n int, variant string, c *Connections)) (trials []Trial) {
 	for w, share := range Shares(1, s.Parts[0].Blocks) {
 		for _, variant := range s.Arms() {
@@ -93,14 +93,14 @@ func TestConnectionsAreCompared(t *testing.T) {
 		t.Errorf("complete %v, %s %s %s, n %d, host %+v", res.Complete, v.Verdict, v.Text(), v.Bounds(), v.N, v.Host)
 	}
 	if half := Analyse(s, 1, Environment{}, trials[:12]); half.Complete {
-		t.Error("half a study is complete")
+		t.Error("half of a study counts as complete")
 	}
 	if trip := HarmIn(s, 1, trials); trip != nil {
-		t.Errorf("a gain trips %+v", trip)
+		t.Errorf("a gain trips the guardrail: %+v", trip)
 	}
 }
 
-// What one connection gains another loses: the treated take nothing but from the others.
+// TestGainOfOthersIsNoGain: if treated connections gain only what the others lose, it is not a gain.
 func TestGainOfOthersIsNoGain(t *testing.T) {
 	s, r := concurrentSpec(t), rand.New(rand.NewPCG(2, 1))
 	trials := windowsBy(s, 400, func(_, n int, variant string, c *Connections) {
@@ -116,7 +116,7 @@ func TestGainOfOthersIsNoGain(t *testing.T) {
 	}
 }
 
-// What connections gain in part from each other is a gain, of what the host has of it.
+// TestPartOfAGainIsTheHosts: if connections gain partly from each other, the verdict is on the host's share of it.
 func TestPartOfAGainIsTheHosts(t *testing.T) {
 	s, r := concurrentSpec(t), rand.New(rand.NewPCG(6, 1))
 	trials := windowsBy(s, 2000, func(_, n int, variant string, c *Connections) {
@@ -132,7 +132,7 @@ func TestPartOfAGainIsTheHosts(t *testing.T) {
 		t.Errorf("%s %s %s of %.1f %%, host %+v", v.Verdict, v.Text(), v.Bounds(), truth, v.Host)
 	}
 	if ns := v.EffectNS.Float() / v.ControlMean.Float(); math.Abs(100*ns-v.EffectPercent.Float()) > 0.01 || len(v.Warnings) != 1 {
-		t.Errorf("%v of the control's time, %v", ns, v.Warnings)
+		t.Errorf("the effect is %v of the control's time, %v", ns, v.Warnings)
 	}
 }
 
@@ -141,9 +141,9 @@ func TestHarmToConnectionsTrips(t *testing.T) {
 	slow := windowsBy(s, 400, func(_, n int, variant string, c *Connections) {
 		steady(r, n, map[bool]float64{true: 1.5, false: 1}[variant == "paced"], c)
 	})[:3]
-	slow[0].Block, slow[1].Block, slow[2].Block = 0, 0, 0 // the ramp
+	slow[0].Block, slow[1].Block, slow[2].Block = 0, 0, 0 // windows of the ramp
 	if trip := HarmIn(s, 1, slow); trip == nil || trip.Guardrail != "harm" {
-		t.Errorf("half as long again trips %+v", trip)
+		t.Errorf("durations longer by half do not trip as harm: %+v", trip)
 	}
 	stay := windowsBy(s, 400, func(_, n int, variant string, c *Connections) {
 		if variant == "paced" {
@@ -153,11 +153,11 @@ func TestHarmToConnectionsTrips(t *testing.T) {
 		steady(r, n, 1, c)
 	})
 	if trip := HarmIn(s, 1, stay[:3]); trip == nil || trip.Guardrail != "stuck" {
-		t.Errorf("connections that do not end trip %+v", trip)
+		t.Errorf("connections that never end do not trip as stuck: %+v", trip)
 	}
 }
 
-// A ramp of a quiet server treats two or three connections: they say nothing, and end no study.
+// TestFewConnectionsTripNothing: the ramp of a quiet server treats two or three connections, too few to stop a study.
 func TestFewConnectionsTripNothing(t *testing.T) {
 	s, r, trips := concurrentSpec(t), rand.New(rand.NewPCG(9, 1)), 0
 	for range 50 {
@@ -178,20 +178,20 @@ func TestFewConnectionsTripNothing(t *testing.T) {
 	}
 }
 
-// Of many connections a window keeps some: the others count all the same.
+// TestSampledWindowsKeepTheirWeight: a window that keeps a sample of its connections still counts with all of them.
 func TestSampledWindowsKeepTheirWeight(t *testing.T) {
 	s, r := concurrentSpec(t), rand.New(rand.NewPCG(4, 1))
 	trials := windowsBy(s, 400, func(window, n int, _ string, c *Connections) {
-		if window%2 == 0 { // ten times as many, ten times as long
+		if window%2 == 0 { // ten times as many connections, each ten times as long
 			c.Opened = 10 * n
 			steady(r, n, 10, c)
 			return
 		}
 		steady(r, n, 1, c)
 	})
-	// Ten of eleven connections are long: so is the median.
+	// Ten of eleven connections are long, so the median is long too.
 	if v := Analyse(s, 1, Environment{}, trials).Verdicts[0]; v.ControlMean.Float() < 5e9 {
-		t.Errorf("the median is %v ns", v.ControlMean.Float())
+		t.Errorf("the median is %v ns, but most connections take longer", v.ControlMean.Float())
 	}
 }
 
@@ -214,8 +214,8 @@ func TestWindowsOfConnectionsThatDoNotCount(t *testing.T) {
 	}
 }
 
-// A record is somebody's file: columns of unequal length, shares that are none and values that are
-// not numbers of connections give no verdict, and no panic.
+// TestHostileConnections: a record may come from anyone: columns of unequal length, invalid shares and
+// values that are not counts give no verdict and no panic.
 func TestHostileConnections(t *testing.T) {
 	s := concurrentSpec(t)
 	for _, columns := range []string{
@@ -229,7 +229,7 @@ func TestHostileConnections(t *testing.T) {
 		}
 		trials := windowsBy(s, 1, func(_, _ int, _ string, to *Connections) { *to = c })
 		for i := range trials {
-			trials[i].Valid = true // as the file may say
+			trials[i].Valid = true // a file may claim so
 		}
 		r := Analyse(s, 1, Environment{}, trials)
 		HarmIn(s, 1, trials)

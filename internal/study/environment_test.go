@@ -38,6 +38,6 @@ func TestResumeKeepsTheFirstFacts(t *testing.T) {
 		t.Error(diff)
 	}
 	if len(old.Facts) != 1 {
-		t.Error("resuming changed what was")
+		t.Error("resuming modified the earlier facts")
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"linerate/internal/stats"
 )
 
-// What tests look at from outside, where the kinds are known.
+// Unexported names that the external tests use.
 const (
 	DefaultBlocks  = defaultBlocks
 	DefaultSeconds = defaultSeconds

@@ -10,7 +10,7 @@ import (
 )
 
 // TestWindowsSpeedsAreNoEffect: windows in which the machine was up to twice as slow, with other
-// shares, are no effect of flows that do nothing, and hide none of 3 % of those that do.
+// shares, give ineffective flows no effect, and do not hide a 3 % effect of others.
 func TestWindowsSpeedsAreNoEffect(t *testing.T) {
 	s, err := Parse("x.yaml", []byte(`{name: x, question: "?", control: left, workload: {flows: 400, order: trains}, parts: [{name: flows, mode: flows, blocks: 16}],
 variants: [{name: left}, {name: drawn, settings: [{nft: "$coin notrack"}]}], metrics: [{metric: flow_latency_p50_ns, part: flows, primary: true}]}`))
@@ -30,12 +30,12 @@ variants: [{name: left}, {name: drawn, settings: [{nft: "$coin notrack"}]}], met
 			}
 		}
 	}
-	if found > 6 { // of 40 at 5 %: more than that has a chance of 0.3 %
-		t.Errorf("%d of 40 studies found an effect that there was not", found)
+	if found > 6 { // 40 studies at 5 %: more have a probability of 0.3 %
+		t.Errorf("%d of 40 studies without an effect found one", found)
 	}
 }
 
-// tossedWindows are windows as a lab makes them, with flows drawn by their coins.
+// tossedWindows returns windows as a lab records them, with flows assigned by coin tosses.
 func tossedWindows(s Spec, seed uint64, effect float64) (out []Trial) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	space := load.FlowSpace{Count: 400, Src: netip.MustParseAddr("198.18.0.1"), Dst: netip.MustParseAddr("198.19.0.1")}

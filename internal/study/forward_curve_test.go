@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// trialsOf makes valid trials of four blocks; value gives a metric's.
+// trialsOf makes valid trials of four blocks; value returns the metric's values.
 func trialsOf(s Spec, metric string, value func(p Part, v Variant, block int) map[string]float64) (out []Trial) {
 	for _, p := range s.Parts {
 		for _, v := range s.Variants {
@@ -46,12 +46,12 @@ variants:
 		t.Errorf("fit %+v", f)
 	}
 	if !(f.Low.Float() < f.Each && f.Each < f.High.Float()) {
-		t.Errorf("interval %v to %v does not hold %v", f.Low, f.High, f.Each)
+		t.Errorf("the interval %v to %v does not contain %v", f.Low, f.High, f.Each)
 	}
 }
 
-// TestCurveWithAStep: having a filter at all is told from what each rule costs,
-// and is not put on the rules; without a point of none there is one line.
+// TestCurveWithAStep: the cost of having a filter at all is fitted separately from that of each
+// rule; without a point for zero rules there is a single line.
 func TestCurveWithAStep(t *testing.T) {
 	const text = `name: x
 question: q
@@ -76,20 +76,20 @@ variants:
 		t.Errorf("the step's interval is %v to %v", low, high)
 	}
 	if f.At(0) != f.Base || !(math.Abs(f.At(1000)-(802+61.25+2506)) <= 2) {
-		t.Errorf("none %v, a thousand %v", f.At(0), f.At(1000))
+		t.Errorf("the fit at zero rules is %v, at a thousand %v", f.At(0), f.At(1000))
 	}
-	for i := range trials { // none was never measured
+	for i := range trials { // zero rules were never measured
 		if trials[i].Variant == "none" {
 			trials[i].Valid = false
 		}
 	}
 	if f := curves(s, trials)[0].Fit; f == nil || f.Any.Known() || !(math.Abs(f.Base-863) <= 1) {
-		t.Errorf("without a point of none: %+v", f)
+		t.Errorf("without a point for zero rules: %+v", f)
 	}
 }
 
-// TestNoLineToNothing: where a point is nothing, distances relative to it are no
-// numbers, which results.json cannot hold.
+// TestNoLineToNothing: where a point is zero, relative distances are not finite, and results.json
+// cannot represent them.
 func TestNoLineToNothing(t *testing.T) {
 	c := Curve{Points: []Spot{{X: 1, Value: 5}, {X: 2, Value: 3}, {X: 3}}}
 	fitLine(&c, func(Spot) map[int]float64 { return nil })
@@ -98,7 +98,7 @@ func TestNoLineToNothing(t *testing.T) {
 	}
 }
 
-// TestKnee: a router that carries 500 kpps holds, or collapses, beyond.
+// TestKnee: beyond its capacity of 500 kpps a router keeps its rate or collapses.
 func TestKnee(t *testing.T) {
 	s := sweptStudy(t, `name: x
 question: q
@@ -131,6 +131,6 @@ metrics: [{metric: loss_ratio, part: at-max, primary: true}]
 		}
 	}
 	if !cs[0].Offered {
-		t.Error("a sweep of rates is one of offered loads")
+		t.Error("a sweep of rates is not shown as one of offered loads")
 	}
 }

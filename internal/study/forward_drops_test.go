@@ -22,7 +22,7 @@ func TestDropsOfTrials(t *testing.T) {
 		trial("a", 1, 1000, 600, drop.Counters{"generator.output_drops": 400}),
 		trial("a", 2, 1000, 500, drop.Counters{"generator.output_drops": 500}),
 		trial("b", 1, 1000, 600, drop.Counters{"generator.output_drops": 300}),
-		trial("b", 2, 1000, 1000, nil), // nobody counted
+		trial("b", 2, 1000, 1000, nil), // without drop counters
 	})
 	if len(r.Drops) != 2 {
 		t.Fatalf("%+v", r.Drops)

@@ -9,8 +9,8 @@ import (
 	"linerate/internal/testbed"
 )
 
-// TestFloodJudged: nothing is to be forwarded, but something sent, and somebody
-// asked; what a flood sent is in no account of frames and on no curve.
+// TestFloodJudged: a flood need not be forwarded, but frames must be sent and management probes
+// answered; a flood's frames are in no drop account and on no curve.
 func TestFloodJudged(t *testing.T) {
 	p := Part{Name: "f", Mode: testbed.Overload, Flood: FloodSYN, Usable: true, Rate: MaxRate}
 	asked := &Management{Echo: Answers{Sent: 9}, Connect: Answers{Sent: 9}, Greeting: Answers{Sent: 9}}
@@ -27,10 +27,10 @@ func TestFloodJudged(t *testing.T) {
 			t.Errorf("%d sent, asked %+v: %q, want %q", c.sent, c.management, text, c.want)
 		}
 		if a, ok := DropAccount(&o); ok {
-			t.Errorf("a flood's frames have an account: %+v", a)
+			t.Errorf("a flood has a drop account: %+v", a)
 		}
 	}
 	if m, ok := curveMetric(p); ok {
-		t.Errorf("a flood is on a curve of %s", m.Name)
+		t.Errorf("a flood is on the curve of %s", m.Name)
 	}
 }

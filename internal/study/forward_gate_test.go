@@ -9,7 +9,7 @@ import (
 	"linerate/internal/testbed"
 )
 
-// sound is an observation that passes every gate.
+// sound returns an observation that passes every gate.
 func sound() Observation {
 	lost := uint64(0)
 	return Observation{
@@ -33,7 +33,7 @@ func TestJudgeCost(t *testing.T) {
 	o := sound()
 	o.Contention = 0.2
 	if m, _ := judge(Part{Mode: testbed.Cost, Rate: MaxRate}, DefaultGates(), o, 150); !(math.Abs(m[ChainNS]-800) <= 1e-3) {
-		t.Errorf("with a fifth of the time taken by others the chain is %g ns, want 800", m[ChainNS])
+		t.Errorf("with a fifth of the CPU time used by others the chain takes %g ns, want 800", m[ChainNS])
 	}
 }
 
@@ -108,19 +108,19 @@ func TestBypassTime(t *testing.T) {
 	}
 	b.Contention = 0.1
 	if ns := BypassTime(DefaultGates(), b); ns != 0 {
-		t.Errorf("a bypass measured under contention counts: %g ns", ns)
+		t.Errorf("a bypass measured under contention is used: %g ns", ns)
 	}
 	block := []Trial{{Observed: &Observation{Bypass: &BypassRun{}}}, {Observed: &Observation{Bypass: &BypassRun{NS: 150}}}}
 	if ns := bypassOf(Observation{}, block); ns != 150 || !HasBypass(block) {
 		t.Errorf("the block's bypass is %g", ns)
 	}
 	if HasBypass(block[:1]) {
-		t.Error("what could not be measured counts as measured")
+		t.Error("a bypass that could not be measured counts as measured")
 	}
 }
 
-// TestFloods: what makes a trial of a flood void is the flood and the asking,
-// not what became of the workload.
+// TestFloods: a trial of a flood is invalid for faults of the flood or the management probes, not
+// for what happens to the workload.
 func TestFloods(t *testing.T) {
 	part := Part{Mode: testbed.Overload, Rate: "100kpps", Flood: FloodSYN}
 	for name, c := range map[string]struct {
@@ -143,10 +143,10 @@ func TestFloods(t *testing.T) {
 	}
 }
 
-// limited are limits of packets, and none of others.
+// limited returns the gates unchanged.
 func limited(g Gates) Gates { return g }
 
-// judge is Judge of a trial that measured its block's bypass, with reasons as text.
+// judge is Judge with the bypass measured in the trial's block, and with the reasons as text.
 func judge(p Part, g Gates, o Observation, bypass float64) (map[string]float64, []string) {
 	if bypass > 0 {
 		o.Bypass = &BypassRun{NS: bypass}

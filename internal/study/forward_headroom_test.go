@@ -8,8 +8,8 @@ import (
 	"linerate/internal/testbed"
 )
 
-// TestNeverOverloaded: a variant whose trials all offered too little is named,
-// with what was offered; one valid trial, or another reason, says otherwise.
+// TestNeverOverloaded: a variant that was offered too little in all its trials is warned about,
+// with the offered load; one valid trial, or another reason, prevents the warning.
 func TestNeverOverloaded(t *testing.T) {
 	s := Spec{Parts: []Part{{Name: "at-max", Mode: testbed.Overload, Rate: MaxRate}, {Name: "at-50", Mode: testbed.Overload, Rate: "50%"}},
 		Variants: []Variant{{Name: "none"}, {Name: "rules"}, {Name: "drained"}, {Name: "absent"}}}
@@ -31,12 +31,12 @@ func TestNeverOverloaded(t *testing.T) {
 	}
 	s.Testbed.Kind, r.Warnings = testbed.KindSSH, nil
 	if warnHeadroom(&r, s); len(r.Warnings) != 1 || strings.Contains(r.Warnings[0], "mode cost") || !strings.Contains(r.Warnings[0], "give the part a rate that both manage, and ask for loss_ratio") {
-		t.Errorf("on machines, which have no mode cost: %q", r.Warnings)
+		t.Errorf("on testbeds of machines, which do not have mode cost: %q", r.Warnings)
 	}
 }
 
-// TestNotTriedInVain: on machines, where a trial may be a boot, one that a generator
-// could not overload is not tried again; any other fault is.
+// TestNotTriedInVain: on machines, where a trial may need a reboot, a trial that the generator
+// could not overload is not retried; one with any other fault is.
 func TestNotTriedInVain(t *testing.T) {
 	for _, c := range []struct {
 		kind, design string
@@ -65,9 +65,9 @@ func TestNotTriedInVain(t *testing.T) {
 	}
 }
 
-// TestUnderOffered: an arm that was never offered what a part asks for has no
-// verdict there, but a point in the curve where its load was; another fault, or
-// one trial that had the load, leaves the gates to say what counts.
+// TestUnderOffered: an arm that was never offered a part's load has no verdict there, but a point
+// on the curve at its actual load; after another fault, or one trial at full load, the gates alone
+// decide.
 func TestUnderOffered(t *testing.T) {
 	s := Spec{Parts: []Part{{Name: "at-50", Mode: testbed.Overload, Rate: "50%", At: map[string]float64{"load": 50}}, {Name: "at-150", Mode: testbed.Overload, Rate: "150%", At: map[string]float64{"load": 150}}},
 		Sweep: []Sweep{{Parameter: "load", Values: []float64{50, 150}}}, Variants: []Variant{{Name: "none"}, {Name: "softirq"}, {Name: "lucky"}, {Name: "starved"}}}
@@ -107,11 +107,11 @@ func TestUnderOffered(t *testing.T) {
 	}
 }
 
-// Reasons are those of texts, as records have them; never nil.
+// Reasons parses reasons as records have them; the result is never nil.
 func Reasons(texts ...string) []Refusal {
 	out := make([]Refusal, len(texts))
 	for i, text := range texts {
-		_ = out[i].UnmarshalText([]byte(text)) // any text is one
+		_ = out[i].UnmarshalText([]byte(text)) // any text is valid
 	}
 	return out
 }

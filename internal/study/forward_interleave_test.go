@@ -17,8 +17,8 @@ import (
 	"linerate/internal/testbed"
 )
 
-// TestRoundsAreRandom: every round has every lane once, no lane has a favoured
-// place or follower, and neither seed, block nor attempt share an order.
+// TestRoundsAreRandom: every round has every lane once, no lane has a favoured position or
+// successor, and another seed, block or attempt gives another order.
 func TestRoundsAreRandom(t *testing.T) {
 	const lanes, rounds = 7, 4000
 	p := Part{Name: "cost"}
@@ -52,11 +52,11 @@ func TestRoundsAreRandom(t *testing.T) {
 		return bytes.Equal(order, Rounds(p, seed, block, attempt, lanes, lanes*rounds))
 	}
 	if !same(1, 1, 1) || same(2, 1, 1) || same(1, 2, 1) || same(1, 1, 2) {
-		t.Error("an order is a function of seed, block and attempt, and of each")
+		t.Error("the order does not depend on exactly seed, block and attempt")
 	}
 }
 
-// far complains about a count that is over 5 standard deviations off.
+// far reports a count that is more than 5 standard deviations off.
 func far(t *testing.T, what string, n int, want float64) {
 	t.Helper()
 	if !(math.Abs(float64(n)-want) <= 5*math.Sqrt(want)) {
@@ -64,8 +64,8 @@ func far(t *testing.T, what string, n int, want float64) {
 	}
 }
 
-// simulate makes an instance whose arms cost what factors say, on a machine
-// whose speed wanders between rounds.
+// simulate returns an instance whose arms cost what factors say, on a machine whose speed varies
+// between rounds.
 func simulate(seed uint64, rounds int, arms []string, factors []float64, flags func(lane, round int) load.SliceFlag) Instance {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	in := Instance{Part: "cost", Block: 1, Attempt: 1, Arms: arms, Control: arms[0]}
@@ -113,7 +113,7 @@ func TestCondense(t *testing.T) {
 	}
 }
 
-// TestCarryOver: an arm that slows the next one is found out, and only it.
+// TestCarryOver: an arm that slows down its successor is identified, and no other.
 func TestCarryOver(t *testing.T) {
 	arms := []string{"none", AA, "poison", "fine", BypassLane}
 	in := simulate(4, 2000, arms, []float64{1, 1, 1.3, 1.1, 0.2}, nil)
@@ -134,7 +134,7 @@ func TestCarryOver(t *testing.T) {
 	}
 }
 
-// put brings a round's lane to a place in it.
+// put moves a lane to a position within its round.
 func (in Instance) put(round, lane, place int) {
 	n := len(in.Arms)
 	r := in.Slices[round*n : (round+1)*n]
@@ -146,8 +146,8 @@ func (in Instance) put(round, lane, place int) {
 	}
 }
 
-// TestTurnsOfManySlices: where settings are written before each turn, an arm's
-// slices are many in a row, and paired with the control's by their number.
+// TestTurnsOfManySlices: where settings are written before each turn, an arm runs many consecutive
+// slices, which are paired with the control's by number.
 func TestTurnsOfManySlices(t *testing.T) {
 	s := interleavedSpec(t, "")
 	plan := Slicing(&s, s.Parts[0], Alternating, 1, 1, 1, 4)
@@ -155,7 +155,7 @@ func TestTurnsOfManySlices(t *testing.T) {
 		t.Fatalf("turns of %d, %d slices", plan.Turn, len(plan.Order))
 	}
 	if plan.Least < leastRounds*4 || plan.Least > len(plan.Order) {
-		t.Errorf("at least %d slices of %d", plan.Least, len(plan.Order))
+		t.Errorf("at least %d slices are required of %d", plan.Least, len(plan.Order))
 	}
 	in := Instance{Arms: simArms, Control: "none"}
 	for i, lane := range plan.Order {
@@ -171,7 +171,7 @@ func TestTurnsOfManySlices(t *testing.T) {
 	}
 }
 
-// TestCondenseCountsStalls: what a hypervisor takes is seen only by its length.
+// TestCondenseCountsStalls: CPU time stolen by a hypervisor shows only in a slice's duration.
 func TestCondenseCountsStalls(t *testing.T) {
 	in := simulate(5, 200, simArms, []float64{1, 1, 2, 0.2}, nil)
 	for i := range 10 {
@@ -183,7 +183,7 @@ func TestCondenseCountsStalls(t *testing.T) {
 	}
 }
 
-// TestTooFewGoodRounds: an instance on a CPU that others used says so.
+// TestTooFewGoodRounds: an instance on a CPU that others use is invalid, and says so.
 func TestTooFewGoodRounds(t *testing.T) {
 	in := simulate(5, 200, simArms, []float64{1, 1, 2, 0.2}, func(_, r int) load.SliceFlag {
 		if r%20 != 0 {
@@ -200,7 +200,7 @@ func TestTooFewGoodRounds(t *testing.T) {
 	}
 }
 
-// TestInstanceIsAFileOfLines: of JSON that names the arms, of columns, and one a slice.
+// TestInstanceIsAFileOfLines: a file of JSON with the arms' names, a line of columns, and a line per slice.
 func TestInstanceIsAFileOfLines(t *testing.T) {
 	in := simulate(9, 50, simArms, []float64{1, 1, 2, 0.2}, nil)
 	data, err := in.Encode()
@@ -231,7 +231,7 @@ func TestInstanceIsAFileOfLines(t *testing.T) {
 		at = s.At
 	}
 	if perSlice := float64(len(data)) / float64(len(in.Slices)); perSlice > 16 {
-		t.Errorf("%.1f bytes a slice are not compact", perSlice)
+		t.Errorf("%.1f bytes per slice are not compact", perSlice)
 	}
 }
 
@@ -253,7 +253,7 @@ func TestInterleavingOf(t *testing.T) {
 		want  Interleaving
 	}{
 		{"plain", "", nil, BySlices},
-		{"asked not to", "", func(s *Spec) { s.Interleave = &off }, InSequence},
+		{"interleave: false", "", func(s *Spec) { s.Interleave = &off }, InSequence},
 		{"overload", "", func(s *Spec) { s.Parts[0].Mode = testbed.Overload }, Alternating},
 		{"too many arms", "", func(s *Spec) {
 			for i := range load.MaxLanes {
@@ -274,7 +274,7 @@ func TestInterleavingOf(t *testing.T) {
 	}
 }
 
-// interleavedTrials are valid trials of instances of a block.
+// interleavedTrials returns valid trials of an instance of a block.
 func interleavedTrials(s Spec, block, attempt int, cost map[string]float64) (all []Trial) {
 	for i, arm := range s.Arms() {
 		all = append(all, Trial{Part: s.Parts[0].Name, Variant: arm, Block: block, Order: i + 1, Valid: true, Start: time.Unix(0, 0),
@@ -284,8 +284,8 @@ func interleavedTrials(s Spec, block, attempt int, cost map[string]float64) (all
 	return all
 }
 
-// TestInstancesAreWhatIsCounted: thousands of rounds within an instance are one
-// observation; the verdict's n is the number of instances.
+// TestInstancesAreWhatIsCounted: thousands of rounds within an instance are one observation; a
+// verdict's n is the number of instances.
 func TestInstancesAreWhatIsCounted(t *testing.T) {
 	s := interleavedSpec(t, "")
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -299,12 +299,12 @@ func TestInstancesAreWhatIsCounted(t *testing.T) {
 		t.Errorf("n is %d and %d over %d instances, interleaved %q", v.N, r.AA.N, s.Blocks, v.Interleaved)
 	}
 	if !r.Complete {
-		t.Error("the study has all its trials")
+		t.Error("the study has all its trials, but is not complete")
 	}
 }
 
-// TestArmsOfOneInstanceAreCompared: when an instance is repeated, no arm of the
-// first meets one of the second.
+// TestArmsOfOneInstanceAreCompared: after an instance is repeated, arms of the first one are never
+// compared with arms of the second.
 func TestArmsOfOneInstanceAreCompared(t *testing.T) {
 	s := interleavedSpec(t, "")
 	s.Parts[0].Blocks, s.Retries = 1, 1
@@ -312,11 +312,11 @@ func TestArmsOfOneInstanceAreCompared(t *testing.T) {
 	first[0].Valid = false // the control
 	slot, ok := Next(s, 1, first, nil)
 	if !ok || !slot.Retry || Attempts(first, 1) != 1 {
-		t.Fatalf("an instance without a valid control is repeated, got %+v, %v", slot, ok)
+		t.Fatalf("an instance without a valid control must be repeated, got %+v, %v", slot, ok)
 	}
 	again := slices.Concat(first, interleavedTrials(s, 1, 2, map[string]float64{"none": 200, "other": 300, AA: 200}))
 	if _, ok := Next(s, 1, again, nil); ok {
-		t.Error("the block is complete")
+		t.Error("the block is complete, but has another slot")
 	}
 	for arm, want := range map[string]float64{"none": 200, "other": 300, AA: 200} {
 		if got := ArmValues(s, 1, Goal{Metric: CostNS, Part: s.Parts[0].Name}, arm, again).Values[0]; got != want {
@@ -326,6 +326,6 @@ func TestArmsOfOneInstanceAreCompared(t *testing.T) {
 	second := interleavedTrials(s, 1, 1, map[string]float64{"none": 100, "other": 100, AA: 100})
 	second[1].Valid = false
 	if slot, ok := Next(s, 1, second, nil); ok {
-		t.Errorf("one bad arm does not repeat an instance: %+v", slot)
+		t.Errorf("one invalid arm repeats the whole instance: %+v", slot)
 	}
 }

@@ -37,7 +37,7 @@ func TestManagementIsMeasuredWhereAsked(t *testing.T) {
 	}
 	for _, g := range plain.Metrics {
 		if g.Metric == ManagementLoss || g.Metric == ManagementRTT {
-			t.Errorf("%s is wanted of a part that asks nothing", g.Metric)
+			t.Errorf("%s is a metric of a part without management", g.Metric)
 		}
 	}
 }

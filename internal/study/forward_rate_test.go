@@ -19,8 +19,8 @@ metrics:
   - {metric: loss_ratio, part: at-$load}
 `
 
-// loaded runs a study's schedule on a router that forwards a million frames a
-// second and a generator that sends two million.
+// loaded runs a study's schedule with a router that forwards a million frames per second and a
+// generator that sends two million.
 func loaded(t *testing.T, s Spec) (trials []Trial) {
 	t.Helper()
 	for {
@@ -44,8 +44,8 @@ func loaded(t *testing.T, s Spec) (trials []Trial) {
 	}
 }
 
-// TestSharesOfCapacity: loads follow what the control forwarded; one that the
-// generator cannot send is not run, is in no verdict, and is named.
+// TestSharesOfCapacity: loads are shares of what the control forwarded; a load that the generator
+// cannot send is not run, has no verdict, and is reported.
 func TestSharesOfCapacity(t *testing.T) {
 	s := sweptStudy(t, loadsYAML)
 	if f, o := Capacity(&s, nil); f != 0 || o != 0 {
@@ -62,7 +62,7 @@ func TestSharesOfCapacity(t *testing.T) {
 	both, _ := s.Part("at-50")
 	both.Directions = BothWays
 	if p, ok := s.Resolve(both, trials); !ok || p.Rate != "250000pps" {
-		t.Errorf("half of a million in both directions together is %s in each", p.Rate)
+		t.Errorf("half of a million in both directions together gives %s in each", p.Rate)
 	}
 	r := Analyse(s, 1, Environment{}, trials)
 	if !r.Complete || len(r.Verdicts) != 3 {
@@ -76,30 +76,30 @@ func TestSharesOfCapacity(t *testing.T) {
 	}
 }
 
-// TestCapacityOfInvalidTrials: they choose loads only where no trial is valid.
+// TestCapacityOfInvalidTrials: invalid trials determine the loads only if no trial is valid.
 func TestCapacityOfInvalidTrials(t *testing.T) {
 	s := sweptStudy(t, loadsYAML)
 	trial := func(rate float64, valid bool) Trial {
 		return Trial{Part: "at-max", Variant: "none", Valid: valid, Metrics: map[string]float64{OverloadRate: rate, OfferedRate: 2 * rate}}
 	}
 	if f, _ := Capacity(&s, []Trial{trial(1e5, false), trial(1e6, true)}); f != 1e6 {
-		t.Errorf("capacity %v beside a valid trial of 1e6", f)
+		t.Errorf("capacity %v, but the valid trial forwarded 1e6", f)
 	}
 	if f, o := Capacity(&s, []Trial{trial(1e5, false)}); f != 1e5 || o != 2e5 {
 		t.Errorf("capacity %v of %v", f, o)
 	}
 }
 
-// TestFloodRefused: a flood needs somebody who asks, and a rate of segments.
+// TestFloodRefused: a flood needs management probes and a rate in segments.
 func TestFloodRefused(t *testing.T) {
 	const text = "name: x\nquestion: q\nvariants: [{name: a}, {name: b}]\nparts: [{name: at-max, mode: overload}, {mode: overload, name: f, flood: syn, rate: 100kpps, management: true}]\n"
 	s := sweptStudy(t, text)
 	if p, _ := s.Part("f"); p.yields(Metric{Name: OverloadRate, Mode: testbed.Overload}) || s.Interleaving(p) != InSequence {
-		t.Error("a flood forwards nothing, and is asked about one after the other")
+		t.Error("a flood yields a forwarding rate, or its arms are interleaved")
 	}
 	s.Profile, s.Metrics = true, []Goal{{Part: "f", Primary: true}}
 	if in, ok := InsideNext(s, nil, nil, func(Part) bool { return false }); !ok || in.Part.Name != "at-max" {
-		t.Error("instruments send no flood, and look into the part beside it")
+		t.Error("the flood's part was profiled, not the part next to it")
 	}
 	for _, c := range []struct{ old, new, want string }{
 		{", management: true", "", "whether the DUT still answers"},

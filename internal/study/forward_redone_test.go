@@ -7,8 +7,8 @@ import (
 	"linerate/internal/stats"
 )
 
-// TestWhatWasDoneAgainIsTold: how many slices, for what, of which arm; and why
-// trials are invalid.
+// TestWhatWasDoneAgainIsTold: warnings say how many slices of which arm were repeated and why, and
+// why trials are invalid.
 func TestWhatWasDoneAgainIsTold(t *testing.T) {
 	s, err := Parse("x", []byte("name: x\nquestion: q\nvariants: [{name: a}, {name: b}]\nparts: [{name: over, mode: overload}]\n"))
 	if err != nil {
@@ -32,21 +32,20 @@ func TestWhatWasDoneAgainIsTold(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeDetected: no share differs from another by more than all.
+// TestWhatCannotBeDetected: two shares cannot differ by more than 100 points.
 func TestWhatCannotBeDetected(t *testing.T) {
 	for points, want := range map[float64]string{12: "12", 105: "none: shares differ by 100 points at most"} {
 		r := Results{MDE: stats.Num(700), MDEPoints: stats.Num(points)}
 		if got := r.Detectable(); !strings.HasPrefix(got, want) || strings.Contains(got, "105") {
-			t.Errorf("%g points: %q, want %q", points, got, want)
+			t.Errorf("detectable %g points: %q, want %q", points, got, want)
 		}
 	}
 	if r := (Results{MDE: stats.Num(700)}); r.Detectable() != "700 %" {
-		t.Errorf("a rate: %q", r.Detectable())
+		t.Errorf("detectable effect on a rate: %q", r.Detectable())
 	}
 }
 
-// TestWarmUpOfBothDirections: every flow is sent twice over before it is measured,
-// in each direction.
+// TestWarmUpOfBothDirections: the warm-up sends every flow twice in each direction.
 func TestWarmUpOfBothDirections(t *testing.T) {
 	for _, c := range []struct {
 		flows      int

@@ -9,7 +9,7 @@ import (
 	"linerate/internal/load"
 )
 
-// TestStates: what was counted, in states made, memory for each, and causes.
+// TestStates: counters give the states created, the memory of each, and the causes of drops.
 func TestStates(t *testing.T) {
 	s := sweptStudy(t, `name: x
 question: q
@@ -38,8 +38,8 @@ parts: [{name: new, mode: overload}]
 	}
 }
 
-// TestStatesOfSeveralArmsAtOnce: the kernel's memory is that of all arms, and
-// no state's size.
+// TestStatesOfSeveralArmsAtOnce: if several arms create states at once, the kernel's memory is that
+// of all, and the size of one state is unknown.
 func TestStatesOfSeveralArmsAtOnce(t *testing.T) {
 	s := sweptStudy(t, `name: x
 question: q
@@ -53,7 +53,7 @@ parts: [{name: new}]
 	for others, known := range map[uint64]bool{0: true, 100_000: false} {
 		got := statesOf(s, []Trial{trial("none", 0), trial("tracked", 200_000-others), trial("also", others)})
 		if st := got[0]; st.Variant != "tracked" || st.Made != float64(200_000-others) || st.ObjectBytes.Known() != known || st.SlabBytes.Known() != known {
-			t.Errorf("beside %d states of others: %+v", others, st)
+			t.Errorf("with %d states of other arms: %+v", others, st)
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"linerate/internal/stats"
 )
 
-// TestWireRates: 14.88 million of the smallest frames fill ten gigabits, and
-// are 7.62 Gb/s of frames.
+// TestWireRates: 14.88 million minimum-size frames per second fill a 10 Gb/s link, and are
+// 7.62 Gb/s without preamble and gap.
 func TestWireRates(t *testing.T) {
 	s := sweptStudy(t, `name: x
 question: q
@@ -24,14 +24,14 @@ parts: [{name: small, sizes: [64]}, {name: both, sizes: [64], directions: both}]
 	}
 }
 
-// TestMoreThanALink: a share above the whole is explained.
+// TestMoreThanALink: a link share above 100 % gets an explanatory note.
 func TestMoreThanALink(t *testing.T) {
 	r := Results{Wire: []WireRate{{LinkShare: stats.Num(0.9)}}}
 	if wireNote(r) != "" {
-		t.Error("a note on 90 %")
+		t.Error("a note although the link is used to 90 % only")
 	}
 	r.Wire = append(r.Wire, WireRate{LinkShare: stats.Num(1.5)})
 	if wireNote(r) == "" {
-		t.Error("no note on 150 %")
+		t.Error("no note on a link share of 150 %")
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"linerate/internal/testbed"
 )
 
-// TestInstrumentsLookInto the primary's part first, then one of each other mode,
-// every variant of it that can be had, once.
+// TestInstrumentsLookInto: the primary's part is profiled first, then one of each other mode, with
+// every available variant once.
 func TestInstrumentsLookInto(t *testing.T) {
 	s := study.Spec{Profile: true, Variants: []study.Variant{{Name: "a"}, {Name: "b"}}, Metrics: []study.Goal{{Part: "second", Primary: true}},
 		Parts: []study.Part{{Name: "first", Mode: testbed.Cost}, {Name: "second", Mode: testbed.Cost, Seconds: 0.3, Warmup: 0.25}, {Name: "over", Mode: testbed.Overload, Rate: "50%", Seconds: 9}}}
@@ -24,13 +24,13 @@ func TestInstrumentsLookInto(t *testing.T) {
 		order = append(order, in.Part.Name+"/"+in.Variant)
 		had = append(had, study.Telemetry{Part: in.Part.Name, Variant: in.Variant})
 		if len(order) > 9 {
-			t.Fatal("it never ends")
+			t.Fatal("InsideNext never ends")
 		}
 	}
 	if got := strings.Join(order, " "); got != "second/a second/b over/a over/b" {
-		t.Errorf("looked into %s", got)
+		t.Errorf("profiled %s", got)
 	}
-	// Two variants of each part: 1.2 and 2 s of profile, the warm-up, and half a second.
+	// Two variants in each part: 1.2 s and 2 s of profile, the warm-up, and half a second of overhead.
 	if got, want := s.InsideSeconds(nil, nil, none), 2*(1.2+0.25+0.5)+2*(2+0.5); got < want-1e-9 || got > want+1e-9 {
 		t.Errorf("%g s, want %g", got, want)
 	}
@@ -43,12 +43,12 @@ func TestInstrumentsLookInto(t *testing.T) {
 	}
 	s.Profile = false
 	if _, ok := study.InsideNext(s, nil, nil, none); ok {
-		t.Error("nobody asked for instruments")
+		t.Error("variants are profiled without profile: yes")
 	}
 }
 
-// TestInstrumentsLookBriefly into trials that are short, but for a search's: of
-// those it is the search that makes them short.
+// TestInstrumentsLookBriefly: the profile is short if the trials are short, except for a search, whose
+// trials vary in length.
 func TestInstrumentsLookBriefly(t *testing.T) {
 	for _, c := range []struct {
 		search *study.Search
@@ -63,8 +63,8 @@ func TestInstrumentsLookBriefly(t *testing.T) {
 	}
 }
 
-// TestSweepOfNoList: where a list is due and something else stands, the sweep
-// leaves it to the reader of the file to say so.
+// TestSweepOfNoList: if a value stands in the place of a list, the sweep leaves the error to the
+// parser of the file.
 func TestSweepOfNoList(t *testing.T) {
 	const head = "name: x\nquestion: q\nsweep: [{parameter: n, values: [1, 2]}]\n"
 	for _, body := range []string{"variants: 5\n", "variants: {name: a-$n}\n", "variants: [{name: a}, {name: b}]\nparts: $n\n", "variants: [{name: a}, {name: b}]\nmetrics: \n  metric: $n\n"} {

@@ -16,7 +16,7 @@ func interleavedSpec(t *testing.T, extra string) study.Spec {
 	return s
 }
 
-// interleavedTrials are the trials of an instance in mode cost.
+// interleavedTrials returns the trials of an instance in mode cost.
 func interleavedTrials(s study.Spec, block, attempt int, cost map[string]float64) (all []study.Trial) {
 	for i, arm := range s.Arms() {
 		all = append(all, study.Trial{Part: s.Parts[0].Name, Variant: arm, Block: block, Order: i + 1, Valid: true, Start: time.Unix(0, 0),

@@ -22,8 +22,8 @@ func TestLooksUpTo(t *testing.T) {
 	}
 }
 
-// play runs a study with planned looks whose other arm costs factor times the
-// control, and returns how many blocks it took.
+// play runs a study with planned looks in which b costs factor times the control, and returns how
+// many blocks it took.
 func play(t *testing.T, seed uint64, factor, noise float64, looks *study.Looks) (s study.Spec, blocks int, trials []study.Trial) {
 	t.Helper()
 	s = interleavedSpec(t, "")
@@ -48,45 +48,45 @@ func TestStudyEndsWhenEnoughIsKnown(t *testing.T) {
 		t.Errorf("a large effect took %d blocks: %+v", n, r.Verdicts[0])
 	}
 	if slices.ContainsFunc(r.Verdicts[0].Warnings, func(w string) bool { return len(w) > 0 && w[0] >= '1' && w[0] <= '9' && w[2:8] == "of 20 " }) {
-		t.Errorf("blocks that were not needed are not missing: %q", r.Verdicts[0].Warnings)
+		t.Errorf("blocks that were not needed are reported as missing: %q", r.Verdicts[0].Warnings)
 	}
 	if s, n, trials := play(t, 1, 1.002, 0.05, looks); n != 20 || s.Look(1, n, trials)[0].Verdict != stats.Inconclusive {
 		t.Errorf("an effect below the noise took %d blocks", n)
 	}
 	wide := &study.Looks{Blocks: []int{4, 6, 9, 20}, PrecisionPercent: 60}
 	if _, n, _ := play(t, 1, 1.002, 0.05, wide); n == 20 {
-		t.Error("a study whose precision is reached goes on")
+		t.Error("a study that has reached its precision does not end")
 	}
 }
 
-// TestSharesAreKnownInPoints: the precision of a share is half its interval in
-// points, also where its control lost nothing and there is no percent.
+// TestSharesAreKnownInPoints: the precision of a share is half its interval in percentage points,
+// also where the control lost nothing and a percentage does not exist.
 func TestSharesAreKnownInPoints(t *testing.T) {
 	control := stats.Arm{Name: "none", Values: make([]float64, 4)}
 	c := stats.CompareBlocks(control, []stats.Arm{{Name: "some", Values: []float64{0.01, 0.02, 0, 0.01}}}, stats.Options{Share: true})[0]
 	if half := study.HalfWidth(c); !(math.Abs(half-100*c.Effect.Half()) <= 1e-9) || !(half > 1 && half < 2) {
-		t.Errorf("known to ±%g points, and the test's interval is ±%g", half, c.Effect.Half())
+		t.Errorf("precision ±%g points, but half the test's interval is ±%g", half, c.Effect.Half())
 	}
 	wide := study.Looks{PrecisionPercent: 2}
 	if narrow := (study.Looks{PrecisionPercent: 1}); !wide.Enough(c) || narrow.Enough(c) {
-		t.Errorf("within 2 points: %t, within 1: %t", wide.Enough(c), narrow.Enough(c))
+		t.Errorf("enough for a precision of 2 points: %t, of 1: %t", wide.Enough(c), narrow.Enough(c))
 	}
 }
 
-// TestLooksKeepTheErrorRate: looking many times does not raise the false-positive rate.
+// TestLooksKeepTheErrorRate: repeated looks do not raise the false-positive rate.
 func TestLooksKeepTheErrorRate(t *testing.T) {
 	const studies = 300
 	looks := &study.Looks{Blocks: []int{4, 6, 9, 13}}
 	wrong := 0
 	for seed := range uint64(studies) {
-		// Noise so large that no margin is ever met.
+		// The noise is so large that equivalence within the margin is never shown.
 		if s, n, trials := play(t, seed, 1, 0.2, looks); s.Look(seed, n, trials)[0].Verdict.Differs() {
 			wrong++
 		}
 	}
 	// 5 % ± 4 standard errors of the count.
 	if most := 0.05*studies + 4*math.Sqrt(0.05*0.95*studies); float64(wrong) > most {
-		t.Errorf("%d of %d studies of nothing found something", wrong, studies)
+		t.Errorf("%d of %d studies without an effect found one", wrong, studies)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"linerate/studies"
 )
 
-// small is the least a study can say.
+// small is a minimal study.
 const small = `name: small
 question: Does it matter?
 variants:
@@ -41,8 +41,8 @@ func TestParseFillsDefaults(t *testing.T) {
 	}
 }
 
-// TestEveryPartHasVerdicts: a study that names no metrics wants all of each
-// part's, and its first is what decides.
+// TestEveryPartHasVerdicts: a study that names no metrics gets all metrics of each part, and the
+// first one is primary.
 func TestEveryPartHasVerdicts(t *testing.T) {
 	s, err := study.Parse("small.yaml", []byte(small+"parts: [{mode: cost}, {mode: overload}]\n"))
 	if err != nil {
@@ -168,7 +168,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// refuses expects a study in s.yaml to be refused with such words.
+// refuses checks that a study in s.yaml is refused with the given error and hint.
 func refuses(t *testing.T, yaml, want, advice string) {
 	t.Helper()
 	_, err := study.Parse("s.yaml", []byte(yaml))
@@ -182,7 +182,7 @@ func refuses(t *testing.T, yaml, want, advice string) {
 		t.Errorf("hint %q, want …%q…", hint.Of(err), advice)
 	}
 	if !hint.IsUsage(err) {
-		t.Error("a mistake in a study is a usage error")
+		t.Error("a mistake in a study is not reported as a usage error")
 	}
 }
 
@@ -213,7 +213,7 @@ func TestBuiltInStudies(t *testing.T) {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			if diff := cmp.Diff(s, again); diff != "" {
-				t.Errorf("writing and reading the study changed it:\n%s\n%s", diff, out)
+				t.Errorf("writing the study and reading it back changed it:\n%s\n%s", diff, out)
 			}
 		})
 	}
@@ -238,7 +238,7 @@ func TestQuickKeepsTheQuestion(t *testing.T) {
 		}
 	}
 	if s.Parts[0].Blocks == q.Parts[0].Blocks {
-		t.Error("quick is as long as the whole")
+		t.Error("the quick study has as many blocks as the full one")
 	}
 }
 

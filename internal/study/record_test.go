@@ -15,8 +15,8 @@ import (
 	"linerate/internal/testbed"
 )
 
-// TestRefusalsAreReadBack: a reason is its gate and its fault, read and written as records
-// have it; what no gate begins is a text of its own.
+// TestRefusalsAreReadBack: a reason is split into gate and fault, and written back as records
+// have it; text that does not begin with a gate's name is kept whole.
 func TestRefusalsAreReadBack(t *testing.T) {
 	for text, want := range map[string]study.Refusal{
 		"drift: CPU 3 changed speed by 20 %": {Gate: "drift", Text: "CPU 3 changed speed by 20 %"},
@@ -40,16 +40,16 @@ func TestRefusalsAreReadBack(t *testing.T) {
 		t.Errorf("%s, %v, %q", data, err, tr.Why())
 	}
 	if none := study.Reasons(); none == nil || len(none) != 0 {
-		t.Errorf("no reasons are %#v", none)
+		t.Errorf("Reasons() is %#v, want an empty slice", none)
 	}
 }
 
-// TestGatesAreListedOnce: those of the kinds of a study's parts, and no others.
+// TestGatesAreListedOnce: a study has the gates of its parts' kinds, each once, and no others.
 func TestGatesAreListedOnce(t *testing.T) {
 	seen := map[string]bool{}
 	for _, g := range study.AllGates(study.KindForward, study.KindSearch, study.KindServe, study.KindSwitchback) {
 		if seen[g.Name] || g.Ask == nil {
-			t.Errorf("gate %q twice, or of no use", g.Name)
+			t.Errorf("gate %q is listed twice, or has no check", g.Name)
 		}
 		seen[g.Name] = true
 		if again, ok := study.GateNamed(g.Name); !ok || again.Name != g.Name {
@@ -57,17 +57,17 @@ func TestGatesAreListedOnce(t *testing.T) {
 		}
 	}
 	if _, ok := study.GateNamed("nothing such"); ok {
-		t.Error("a gate of no name")
+		t.Error("an unknown name has a gate")
 	}
 	s := twoParts()
-	s.Parts = s.Parts[:1] // of costs alone
+	s.Parts = s.Parts[:1] // parts of mode cost only
 	if got := study.GatesOf(s); !slices.Contains(got, "drift") || !slices.Contains(got, "cost") || slices.Contains(got, "generator") || slices.Contains(got, "lag") {
 		t.Errorf("%v", got)
 	}
 }
 
-// TestMachineGates: a CPU beyond its limit refuses a trial, one at it does not; arms that
-// take turns drift together.
+// TestMachineGates: a CPU above its limit refuses a trial, one exactly at the limit does not;
+// interleaved arms all drift alike, so their drift does not count.
 func TestMachineGates(t *testing.T) {
 	limits := study.Gates{DriftPercent: 15, StealPercent: 2}
 	ask := func(cpu study.CPUCheck, turns *study.Interleaved) (drift, stolen int) {
@@ -92,8 +92,8 @@ func TestMachineGates(t *testing.T) {
 	}
 }
 
-// TestArmsOfResults: the control comes first, its repetition next, then the variants as the
-// verdicts have them, then what has trials alone; what is unavailable is none.
+// TestArmsOfResults: the control comes first, then its A/A repetition, then the variants in the
+// order of the verdicts, then arms that have only trials; unavailable ones are left out.
 func TestArmsOfResults(t *testing.T) {
 	tr := func(part, variant string, valid bool, value float64) study.Trial {
 		return study.Trial{Part: part, Block: 1, Variant: variant, Valid: valid, Metrics: map[string]float64{study.CostNS: value}}
@@ -125,8 +125,8 @@ func TestArmsOfResults(t *testing.T) {
 	}
 }
 
-// TestEnvironmentsFollowEachOther: what a testbed could be had for stays known, what differs
-// is noted once, and what was is left as it was.
+// TestEnvironmentsFollowEachOther: testbeds and unavailable modes remain known after a resume,
+// differences are noted once, and the earlier environment is not modified.
 func TestEnvironmentsFollowEachOther(t *testing.T) {
 	first := study.Environment{Hostname: "box", Kernel: "6.12", Testbeds: map[string]study.BedNotes{"cost": {Kind: "netns"}}, Unavailable: map[string]string{"overload": "one CPU"}}
 	later := study.Environment{Hostname: "box", Kernel: "6.13", Testbeds: map[string]study.BedNotes{"overload": {Kind: "ssh"}}, Unavailable: map[string]string{"serve": "no nginx"}}
@@ -137,14 +137,14 @@ func TestEnvironmentsFollowEachOther(t *testing.T) {
 		t.Error(diff)
 	}
 	if len(first.Testbeds) != 1 || len(first.Unavailable) != 1 || first.Resumed != nil || len(later.Testbeds) != 1 {
-		t.Errorf("what was has changed: %+v, %+v", first, later)
+		t.Errorf("the earlier environment was modified: %+v, %+v", first, later)
 	}
 	if !both.On("ssh") || !both.On("jail", "netns") || both.On("jail") || (study.Environment{}).On("netns") {
-		t.Error("kinds of testbeds")
+		t.Error("On reports the wrong kinds of testbeds")
 	}
 }
 
-// TestEffectsInTime: packets are told in whole nanoseconds, requests in the unit that suits.
+// TestEffectsInTime: per-packet times are shown in whole nanoseconds, requests in a suitable unit.
 func TestEffectsInTime(t *testing.T) {
 	packets, requests := study.Metric{NS: study.IsNS}, study.Metric{NS: study.IsTime}
 	for _, c := range []struct {
@@ -170,8 +170,8 @@ func TestEffectsInTime(t *testing.T) {
 	}
 }
 
-// TestRetriesOfBlocks: a bad trial is repeated after all others of its block as often as the
-// study allows, what is unavailable never.
+// TestRetriesOfBlocks: an invalid trial is repeated after all others of its block, as often as the
+// study allows; an unavailable one never.
 func TestRetriesOfBlocks(t *testing.T) {
 	s := fullGoals(twoParts())
 	s.Retries = 2
@@ -198,7 +198,7 @@ func TestRetriesOfBlocks(t *testing.T) {
 	}
 }
 
-// TestInterim: both widths are known of enough blocks, and narrower with more of them.
+// TestInterim: both widths are known after enough blocks, and shrink with more of them.
 func TestInterim(t *testing.T) {
 	s := fullGoals(twoParts())
 	s.Parts[0].Blocks = 12

@@ -37,14 +37,14 @@ func TestScheduleIsCompleteBlocks(t *testing.T) {
 				arms = append(arms, slot.Variant)
 				order += slot.Variant + " "
 				if slot.Order != len(arms) {
-					t.Errorf("block %d: place %d is numbered %d", block, len(arms), slot.Order)
+					t.Errorf("block %d: position %d is numbered %d", block, len(arms), slot.Order)
 				}
 			}
 		}
 		orders[order] = true
 		slices.Sort(arms)
 		if !slices.Equal(arms, []string{"a", "aa", "b", "c"}) {
-			t.Errorf("block %d tries %v: every arm once, and the A/A arm always", block, arms)
+			t.Errorf("block %d tries %v, want every arm once, including the A/A arm", block, arms)
 		}
 	}
 	if len(orders) < 3 {
@@ -62,8 +62,7 @@ func TestScheduleIsTheSeeds(t *testing.T) {
 	}
 }
 
-// TestScheduleHasNoFavourites asks that every arm is at every place about as
-// often as at any other, over many blocks.
+// TestScheduleHasNoFavourites: over many blocks every arm is at every position about equally often.
 func TestScheduleHasNoFavourites(t *testing.T) {
 	s := twoParts()
 	s.Parts[0].Blocks = 4000
@@ -80,7 +79,7 @@ func TestScheduleHasNoFavourites(t *testing.T) {
 	}
 }
 
-// runAll follows Next with a trial of the given validity for each slot.
+// runAll follows Next, adding a trial with the given validity for each slot.
 func runAll(s study.Spec, seed uint64, done []study.Trial, valid func(study.Slot) bool) []study.Trial {
 	for len(done) < 1000 {
 		slot, ok := study.Next(s, seed, done, nil)
@@ -106,8 +105,8 @@ func TestNextFollowsTheSchedule(t *testing.T) {
 	}
 }
 
-// TestNextGoesOnAnywhere cuts a run at every place, and with every record
-// goes on to the same end.
+// TestNextGoesOnAnywhere cuts a run at every trial: resuming each partial record gives the same
+// complete record.
 func TestNextGoesOnAnywhere(t *testing.T) {
 	s := twoParts()
 	moody := func(slot study.Slot) bool { return (slot.Block*7+slot.Order*3)%5 != 0 }
@@ -136,7 +135,7 @@ func TestNextRetriesAtTheBlocksEnd(t *testing.T) {
 		t.Fatalf("an arm that is never valid was tried %d times, want %d", len(tries), 1+s.Retries)
 	}
 	if tries[0].Retry || !tries[1].Retry || tries[1].Order != 5 || tries[2].Order != 6 {
-		t.Errorf("retries come after the block's arms: %+v", tries)
+		t.Errorf("retries do not come after the block's arms: %+v", tries)
 	}
 }
 

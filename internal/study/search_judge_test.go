@@ -14,7 +14,7 @@ import (
 
 func num(v float64) *float64 { return &v }
 
-// goal is what a search found for a goal between two bounds; 0 is no bound.
+// goal returns a search's result for a goal between two bounds; 0 means no bound.
 func goal(name string, ratio, lower, upper float64, regular bool, why string) search.GoalResult {
 	g := search.GoalResult{Goal: search.Goal{Name: name, LossRatio: ratio}, Regular: regular, Reason: why}
 	if lower > 0 {
@@ -39,8 +39,8 @@ func part(t *testing.T, keys string) Part {
 	return s.Parts[0]
 }
 
-// TestJudgeOfSearches: what a search came to is its metric, by the name of its method, and
-// each way in which it is no answer is a reason of its own.
+// TestJudgeOfSearches: a search's result becomes the metric named after its method, and every way
+// of not having a result is a reason of its own.
 func TestJudgeOfSearches(t *testing.T) {
 	curve := func(loss ...float64) (out []search.Outcome) {
 		for i, l := range loss {
@@ -84,8 +84,8 @@ func TestJudgeOfSearches(t *testing.T) {
 		"no burst":     {"method: back-to-back", &SearchRun{Method: BackToBack, Ended: "over", Goals: []search.GoalResult{goal(RFC2544, 0, 8e5, 8.1e5, true, "")}, BackToBack: &search.BackToBackResult{Mean: math.NaN()}}, "", 0, []string{"search: no burst was searched to its end: over"}},
 		"endless":      {"method: back-to-back", &SearchRun{Method: BackToBack, Goals: []search.GoalResult{goal(RFC2544, 0, 8e5, 8.1e5, true, "")}, BackToBack: &search.BackToBackResult{Mean: 9e4, Searches: 5, AtLimit: true}}, BackToBackFrames, 9e4, []string{"search: a burst of the longest length lost nothing"}},
 		"a few bursts": {"method: back-to-back", &SearchRun{Method: BackToBack, Ended: "over", Goals: []search.GoalResult{goal(RFC2544, 0, 8e5, 8.1e5, true, "")}, BackToBack: &search.BackToBackResult{Mean: 120, Searches: 2}}, BackToBackFrames, 120, []string{"search: over after 2 searches for the longest burst"}},
-		// The upper bound is the generator's where most high-loss trials at it would not have
-		// been high-loss, had it sent all.
+		// The upper bound is the generator's fault if most of its high-loss trials would not have been
+		// high-loss had all frames been sent.
 		"generator's": {"method: mlr", &SearchRun{Method: MLR, Goals: []search.GoalResult{goal("pdr", 0.005, 9e5, 9.1e5, true, "")}, Points: points(lost(9.1e5, 0.02, 0.016), lost(9.1e5, 0.02, 0.019), lost(9.1e5, 0.3, 0))},
 			ConditionalThroughput, 9e5, []string{"generator: at the upper bound of 910000 pps frames were unsent"}},
 		"router's":       {"method: mlr", &SearchRun{Method: MLR, Goals: []search.GoalResult{goal("pdr", 0.005, 9e5, 9.1e5, true, "")}, Points: points(lost(9.1e5, 0.02, 0.016), lost(9.1e5, 0.3, 0), lost(9e5, 0.02, 0.02), lost(9.1e5, 0.004, 0.004))}, ConditionalThroughput, 9e5, nil},
@@ -107,7 +107,7 @@ func TestJudgeOfSearches(t *testing.T) {
 			got[i] = r.String()
 		}
 		if !slices.EqualFunc(got, c.want, strings.HasPrefix) {
-			t.Errorf("%s: refused for %q, want %q", name, got, c.want)
+			t.Errorf("%s: reasons %q, want %q", name, got, c.want)
 		}
 		for _, metric := range []string{ConditionalThroughput, Throughput, LossFreeLoad, BackToBackFrames} {
 			if v, has := m[metric]; has != (metric == c.metric) || has && v != c.value {
@@ -119,12 +119,12 @@ func TestJudgeOfSearches(t *testing.T) {
 		}
 	}
 	if _, has := measure(part(t, "method: back-to-back"), Observation{Search: &SearchRun{BackToBack: &search.BackToBackResult{Mean: 7, CorrectedTime: 0.5}}}, nil)[BufferSeconds]; !has {
-		t.Error("bursts without the time of buffers")
+		t.Error("back-to-back bursts without the metric of buffer time")
 	}
 }
 
-// TestProcedures: a part's search asks for loads from the least to what the generator can
-// send, and tells what it found in the words of its method.
+// TestProcedures: a part's search tries loads between its minimum and what the generator can send,
+// and reports its result in its method's terms.
 func TestProcedures(t *testing.T) {
 	run := func(keys string, limit float64, device func(search.Trial) float64) (search.Procedure, search.Found, []search.Trial) {
 		t.Helper()
@@ -144,7 +144,7 @@ func TestProcedures(t *testing.T) {
 		t.Fatalf("%s does not end", keys)
 		return p, search.Found{}, nil
 	}
-	// A router that carries 600 kpps, and buffers 5,000 frames.
+	// A router that forwards 600 kpps and buffers 5,000 frames.
 	router := func(trial search.Trial) float64 {
 		if trial.Frames > 0 {
 			return max(0, (float64(trial.Frames)-5000)/float64(trial.Frames))
@@ -161,10 +161,10 @@ func TestProcedures(t *testing.T) {
 		}
 	}
 	if _, r, _ = run("method: rfc2544", 5e5, router); r.Goals[0].Regular || r.Goals[0].Upper != nil || !strings.Contains(r.Goals[0].Reason, "the largest load loses nothing") {
-		t.Errorf("a router beyond the generator: %+v", r.Goals[0])
+		t.Errorf("a router that is faster than the generator: %+v", r.Goals[0])
 	}
 	if _, r, _ = run("method: rfc2544, min: 700kpps", 1e6, router); r.Goals[0].Regular || r.Goals[0].Lower != nil || r.Goals[0].Throughput != nil || !strings.Contains(r.Goals[0].Reason, "even the least load") {
-		t.Errorf("a router below the least load: %+v", r.Goals[0])
+		t.Errorf("a router that is slower than the minimum load: %+v", r.Goals[0])
 	}
 	_, r, _ = run("method: mlr, width_percent: 1, trials_per_load: 1", 1e6, router)
 	if len(r.Goals) != 2 || r.Goals[0].Goal.Name != "pdr" || r.Goals[1].Goal.Name != "ndr" || !r.Goals[0].Regular || *r.Goals[1].Lower > 6e5 || *r.Goals[0].Upper < 6e5 || r.Goals[0].Goal.Width != 0.01 || r.Goals[0].Goal.FinalDuration != 2 || r.Goals[0].Goal.DurationSum != 2 {
@@ -172,24 +172,24 @@ func TestProcedures(t *testing.T) {
 	}
 	_, r, asked = run("method: loss-curve, step_percent: 10", 1e6, router)
 	if free := LossFree(r.LossCurve); !(math.Abs(free-6e5) <= 1) || len(asked) != 6 || r.Goals != nil || asked[0].Load != 1e6 {
-		t.Errorf("the curve is without loss from %g on, after %d loads: %+v", free, len(asked), r.LossCurve)
+		t.Errorf("the curve is loss-free up to %g after %d loads: %+v", free, len(asked), r.LossCurve)
 	}
 	_, r, _ = run("method: back-to-back, repeats: 3, step_frames: 16", 1e6, router)
 	if b := r.BackToBack; b == nil || b.Searches != 3 || !(math.Abs(b.Mean-5000) <= 17) || len(r.Goals) != 1 || *r.Goals[0].Throughput > 6e5 ||
-		!(math.Abs(b.CorrectedTime/b.ImpliedTime-(1-*r.Goals[0].Throughput/2e6)) <= 0.01) { // what was forwarded meanwhile left no trace in the buffers
+		!(math.Abs(b.CorrectedTime/b.ImpliedTime-(1-*r.Goals[0].Throughput/2e6)) <= 0.01) { // frames forwarded meanwhile did not need the buffer
 		t.Errorf("bursts: %+v, %+v", r.BackToBack, r.Goals)
 	}
 	p, err := NewProcedure(part(t, "method: mlr"), 1e6, 2e6)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.(*search.MLR).FirstGoal() // no other method has goals to leave
+	p.(*search.MLR).FirstGoal() // only MLRsearch has several goals
 	if _, err := NewProcedure(part(t, "method: rfc2544, min: 900kpps"), 1e5, 2e6); err == nil {
-		t.Error("a search from 900 to 100 kpps")
+		t.Error("a search whose minimum of 900 kpps exceeds its maximum of 100 is accepted")
 	}
 }
 
-// TestLossRatiosOfGoals: a search is disturbed by what its own goals allow, RFC 2544's by any loss.
+// TestLossRatiosOfGoals: contention disturbs a search above the loss that its goals allow, RFC 2544 at any loss.
 func TestLossRatiosOfGoals(t *testing.T) {
 	for keys, want := range map[string][]float64{"method: mlr": {0.005, 0}, "method: mlr, goals: [pdr]": {0.005}, "method: rfc2544": {0}, "method: back-to-back": {0}} {
 		if got := part(t, keys).Search.LossRatios(); !slices.Equal(got, want) {
@@ -204,7 +204,7 @@ func TestLossRatiosOfGoals(t *testing.T) {
 	}
 }
 
-// TestSearchesThatAreWrong: each is refused by its own key, with what to do.
+// TestSearchesThatAreWrong: each mistake is reported by its key, with a hint.
 func TestSearchesThatAreWrong(t *testing.T) {
 	for _, c := range []struct{ part, want, hint string }{
 		{"mode: cost, search: {method: mlr}", "a search chooses its loads in mode overload", "no rate"},
@@ -239,7 +239,7 @@ func TestSearchesThatAreWrong(t *testing.T) {
 	}
 }
 
-// results are trials of two arms, of runs that are valid.
+// results returns the valid trials of two arms with the given searches.
 func results(runs map[string][]*SearchRun) Results {
 	r := Results{Control: "a", Verdicts: []Verdict{{Part: "p", Variant: "b"}}}
 	for _, arm := range []string{"a", "b", AA} {
@@ -250,8 +250,8 @@ func results(runs map[string][]*SearchRun) Results {
 	return r
 }
 
-// TestPagesOfSearches: tables have means over the searches that they are of, whichever of them
-// ended first, and pictures draw what was tried.
+// TestPagesOfSearches: tables show means over the searches that have a value, in any order of the
+// searches, and plots show the trials.
 func TestPagesOfSearches(t *testing.T) {
 	mlr := func(lower, upper float64, latencies ...search.LatencyAt) *SearchRun {
 		return &SearchRun{Method: MLR, TrialSeconds: 4, Goals: []search.GoalResult{goal("pdr", 0.005, lower, upper, true, ""), goal("ndr", 0, lower/2, upper/2, true, "")}, Latency: latencies,
@@ -270,7 +270,7 @@ func TestPagesOfSearches(t *testing.T) {
 	if !slices.EqualFunc(table.Rows, want, slices.Equal) {
 		t.Errorf("%q", table.Rows)
 	}
-	table = latencyTable(r, "p") // the first search ended before all fractions were tried
+	table = latencyTable(r, "p") // the first search stopped before it tried all fractions
 	want = [][]string{{"a", "50.0 %", "300 kpps", "100 µs", "300 µs", "0 %"}, {"", "100 %", "600 kpps", "200 µs", "900 µs", "1.00 %"}}
 	if !slices.EqualFunc(table.Rows, want, slices.Equal) {
 		t.Errorf("%q", table.Rows)
@@ -280,7 +280,7 @@ func TestPagesOfSearches(t *testing.T) {
 		t.Errorf("%d points: %s", n, svg)
 	}
 	if LossOverLoad(Results{Control: "a"}, "p") != "" {
-		t.Error("a picture of nothing")
+		t.Error("a plot without trials")
 	}
 	curve := func(loss ...float64) *SearchRun {
 		out := &SearchRun{Method: LossCurve}
@@ -311,8 +311,8 @@ func TestPagesOfSearches(t *testing.T) {
 	}
 }
 
-// TestHowLongSearchesLast: more of each key takes longer, and no search is believed to go
-// beyond its limit.
+// TestHowLongSearchesLast: a larger value of any key takes longer, and no estimate exceeds the
+// search's limit.
 func TestHowLongSearchesLast(t *testing.T) {
 	lasts := func(keys string) float64 { return searchLasts(part(t, keys)) }
 	for _, c := range [][2]string{
@@ -324,11 +324,11 @@ func TestHowLongSearchesLast(t *testing.T) {
 		}
 	}
 	if got := lasts("method: rfc2544, limit_seconds: 10"); got < 10 || got > 10.5 {
-		t.Errorf("ten seconds of trials last %g s", got)
+		t.Errorf("a search limited to ten seconds is estimated at %g s", got)
 	}
 	s := Spec{Variants: []Variant{{Name: "a"}, {Name: "b"}}, Control: "a"}
 	if e := s.Expected(part(t, "method: rfc2544, limit_seconds: 10")); e <= 10 {
-		t.Errorf("a trial with all around it takes %g s", e)
+		t.Errorf("a trial including its overhead is estimated at %g s", e)
 	}
 	inside, ok := inside(part(t, "method: mlr"))
 	if !ok || inside.Search != nil || !inside.Rate.IsMax() || inside.Seconds < SearchSeconds {
@@ -337,7 +337,7 @@ func TestHowLongSearchesLast(t *testing.T) {
 	for keys, want := range map[string]string{"method: mlr": ConditionalThroughput, "method: rfc2544": Throughput, "method: loss-curve": LossFreeLoad, "method: back-to-back": BackToBackFrames} {
 		p := part(t, keys)
 		if m, ok := Timeline(p); !ok || m.Name != want {
-			t.Errorf("%s over time is %s", keys, m.Name)
+			t.Errorf("%s: the timeline shows %s", keys, m.Name)
 		}
 		for _, m := range searchMetrics {
 			if yields := p.yields(m); m.Verdict && yields != (m.Name == want) || !m.Verdict && m.Answers == "" && !yields {

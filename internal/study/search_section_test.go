@@ -7,8 +7,8 @@ import (
 	"linerate/internal/search"
 )
 
-// TestBoundsOfTheSameSearches: a search that found no upper bound does not lift
-// the mean of lower ones above that of the others' upper bounds.
+// TestBoundsOfTheSameSearches: a search without an upper bound must not raise the mean of the
+// lower bounds above that of the other searches' upper bounds.
 func TestBoundsOfTheSameSearches(t *testing.T) {
 	run := func(lower, upper float64) Trial {
 		g := search.GoalResult{Goal: search.Goal{Name: "ndr"}, Lower: &lower, Throughput: &lower}

@@ -9,8 +9,8 @@ import (
 	"linerate/internal/testbed"
 )
 
-// TestClientsThatLimit: who is named, and who is not: clients of a busy machine
-// that use more of it than the server, in all trials of a closed loop.
+// TestClientsThatLimit warns of closed-loop clients that use more of a busy machine's CPU time
+// than the server in all trials, and of no others.
 func TestClientsThatLimit(t *testing.T) {
 	closed, open := Part{Name: "closed", Mode: testbed.Serve, Asks: Asks{HTTP: &HTTP{}}}, Part{Name: "open", Mode: testbed.Serve, Asks: Asks{HTTP: &HTTP{Rate: 10}}}
 	s := Spec{Parts: []Part{closed, open}, Variants: []Variant{{Name: "clients"}, {Name: "server"}, {Name: "idle"}, {Name: "once"}, {Name: "absent"}}}
@@ -34,12 +34,12 @@ func TestClientsThatLimit(t *testing.T) {
 	warnClients(&r, s)
 	if len(r.Warnings) != 2 || !strings.HasPrefix(r.Warnings[0], "parts closed and again: the clients used more CPU time than the server of clients: rates") ||
 		!strings.HasPrefix(r.Warnings[1], "part other: the clients used more CPU time than the server of server: rates") {
-		t.Errorf("parts alike and one other: %q", r.Warnings)
+		t.Errorf("several parts with the same limit and one without: %q", r.Warnings)
 	}
 }
 
-// TestClientsThatLimitShowNoEquivalence: of verdicts on rates and latencies of a
-// closed loop, where either arm's clients limit; of no others.
+// TestClientsThatLimitShowNoEquivalence: equivalence of rates and latencies is doubted in a
+// closed loop where either arm's clients limit, and nowhere else.
 func TestClientsThatLimitShowNoEquivalence(t *testing.T) {
 	closed, open := Part{Name: "closed", Mode: testbed.Serve, Asks: Asks{HTTP: &HTTP{}}}, Part{Name: "open", Mode: testbed.Serve, Asks: Asks{HTTP: &HTTP{Rate: 10}}}
 	s := Spec{Parts: []Part{closed, open}}
@@ -65,8 +65,8 @@ func TestClientsThatLimitShowNoEquivalence(t *testing.T) {
 	}
 }
 
-// TestAnalysisDoubtsEquivalence: of the same rates, by who used the CPU time; a
-// study with planned looks that would have been enough goes on where it is doubted.
+// TestAnalysisDoubtsEquivalence: the same rates are equivalent or not depending on who used the
+// CPU time, and a doubtful equivalence does not end a study at a planned look.
 func TestAnalysisDoubtsEquivalence(t *testing.T) {
 	s, err := Parse("web.yaml", []byte("name: web\nquestion: q?\nworkload: {http: {objects: [1kB]}}\n"+
 		"variants: [{name: a}, {name: b}]\nlooks: {blocks: [6, 9]}\nparts: [{seconds: 1, blocks: 9}]\nmetrics: [{metric: requests_per_second, primary: true}]\n"))
@@ -88,7 +88,7 @@ func TestAnalysisDoubtsEquivalence(t *testing.T) {
 			t.Errorf("clients used %g s of 2: %+v, want %s", clients, r.Verdicts, want)
 		}
 		if enough := want == stats.Equivalent; s.Settled(1, trials) != enough {
-			t.Errorf("clients used %g s of 2, and the study may end: %v", clients, !enough)
+			t.Errorf("clients used %g s of 2, but whether the study may end is %v", clients, !enough)
 		}
 	}
 }

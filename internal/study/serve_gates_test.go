@@ -13,8 +13,8 @@ import (
 
 const ms = time.Millisecond
 
-// asked is what an arm's clients see in ten seconds of 100 requests per second,
-// of which the i-th takes took and is sent late by the generator.
+// asked returns what an arm's clients observe in ten seconds of 100 requests per second: request
+// i takes took(i) and is sent late(i) after it was due.
 func asked(how Interleaving, took, late func(i int) time.Duration) Observation {
 	a := request.NewAccount(1)
 	for i := range 1000 {
@@ -29,8 +29,8 @@ func asked(how Interleaving, took, late func(i int) time.Duration) Observation {
 
 func always(d time.Duration) func(int) time.Duration { return func(int) time.Duration { return d } }
 
-// TestLateness: whoever is late, the gate says so; a server that is slow is a
-// result.
+// TestLateness: the gates refuse a trial whose clients or link were late; a slow server is a
+// valid result.
 func TestLateness(t *testing.T) {
 	link := func(mean, tail time.Duration) Observation {
 		o := asked(Together, always(250*ms), always(0))
@@ -51,13 +51,13 @@ func TestLateness(t *testing.T) {
 		together, alone string // what the reasons say
 	}{
 		{"punctual", asked(Together, always(250*ms), always(ms)), "", ""},
-		// It can send 90 of the 100 due each second.
+		// It can send only 90 of the 100 requests due each second.
 		{"a generator that is too slow", asked(Together, always(250*ms), func(i int) time.Duration { return time.Duration(i) * ms }), "lag: the clients sent requests 499.5 ms late on average", "one request in a hundred"},
-		// 40 ms of every 100 it does not run: six of ten requests are on time.
+		// It is stopped for 40 ms of every 100: six of ten requests are on time.
 		{"a generator that halts often", asked(Together, always(60*ms), func(i int) time.Duration { return max(0, time.Duration(4-i%10)*10*ms) }), "lag:", "lag:"},
 		{"four of ten sent very late", asked(Together, always(250*ms), func(i int) time.Duration { return every(5, 300*ms)(i) + every(5, 300*ms)(i+2) }), "lag:", "lag:"},
 		{"one of eight late, by little on average", asked(Together, always(250*ms), every(8, 60*ms)), "one request in ten 60.0 ms late", "lag:"},
-		// Once in ten seconds the machine stands still for 300 ms: 30 requests.
+		// The machine stops once for 300 ms in ten seconds: 30 requests.
 		{"a machine that halts once", asked(Together, always(250*ms), func(i int) time.Duration {
 			if i < 500 || i >= 530 {
 				return 0
@@ -86,8 +86,8 @@ func TestLateness(t *testing.T) {
 	}
 }
 
-// TestStolen: what the hypervisor takes from arms that are up at once it takes from all of
-// them; a trial by itself has it alone.
+// TestStolen: CPU time that the hypervisor steals while several arms run affects all of them; in
+// a sequential trial it affects that arm alone.
 func TestStolen(t *testing.T) {
 	for _, c := range []struct {
 		how   Interleaving
@@ -108,14 +108,14 @@ func TestStolen(t *testing.T) {
 	}
 }
 
-// TestStalledServer: requests due while a server stands still count from when
-// they were due, though no connection was free to send them.
+// TestStalledServer: requests due while a server stalls are timed from when they were due, even if
+// no connection was free to send them.
 func TestStalledServer(t *testing.T) {
 	a := request.NewAccount(1)
 	for i := range 1000 {
 		due := time.Duration(i) * 10 * ms
 		free := due
-		if i >= 200 && i < 300 { // it answers again at 3 s
+		if i >= 200 && i < 300 { // the server answers again at 3 s
 			free = 3 * time.Second
 		}
 		a.Add(request.Outcome{Due: due, Free: free, Start: free, End: free + 20*ms, Kind: request.OK})
@@ -129,9 +129,9 @@ func TestStalledServer(t *testing.T) {
 	}
 }
 
-// TestLatenessLeavesTheEffect: whatever lateness two arms share, a gate that
-// lets it pass leaves nine tenths of the effect of the mean. Of the patterns
-// some must pass, and some must not.
+// TestLatenessLeavesTheEffect: if two arms share the same lateness and it passes the gate, at
+// least nine tenths of the effect on the mean remain. Some of the patterns must pass, and some
+// must not.
 func TestLatenessLeavesTheEffect(t *testing.T) {
 	const faster = 0.65 // 35 % faster
 	rng := rand.New(rand.NewPCG(20, 26))
@@ -140,7 +140,7 @@ func TestLatenessLeavesTheEffect(t *testing.T) {
 		share, most := rng.Float64(), time.Duration(rng.ExpFloat64()*float64(150*ms))
 		seed := rng.Uint64()
 		arm := func(speed float64) Observation {
-			own := rand.New(rand.NewPCG(seed, 0)) // late together, asked for the same
+			own := rand.New(rand.NewPCG(seed, 0)) // same lateness and requests for both arms
 			took := func(int) time.Duration { return time.Duration(speed * float64(200*ms) * (1 + own.Float64())) }
 			return asked(Together, took, func(int) time.Duration {
 				if own.Float64() < share {
@@ -164,6 +164,6 @@ func TestLatenessLeavesTheEffect(t *testing.T) {
 		}
 	}
 	if passed < 5 || passed > 55 || least < 0.9 {
-		t.Errorf("%d of 60 passed, with %.2f of the effect or more", passed, least)
+		t.Errorf("%d of 60 patterns passed the gate, and the least share of the effect was %.2f", passed, least)
 	}
 }

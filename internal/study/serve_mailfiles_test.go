@@ -116,7 +116,7 @@ func TestWhatIsTakenIsNotDelivered(t *testing.T) {
 func TestBursts(t *testing.T) {
 	s, err := Parse("m.yaml", []byte(strings.Replace(mailSpec, "sessions: 4}", "sessions: 4, burst: 40}", 1)))
 	if err == nil || !strings.Contains(err.Error(), "burst: 40") {
-		t.Fatalf("a burst beside a rate: %+v, %v", s, err)
+		t.Fatalf("a burst together with a rate is accepted: %+v, %v", s, err)
 	}
 	s, err = Parse("m.yaml", []byte(strings.Replace(mailSpec, "{rate: 50,", "{rate: 0, burst: 7,", 1)))
 	if err != nil {
@@ -128,7 +128,7 @@ func TestBursts(t *testing.T) {
 	if n := Bursts(s.Parts[1]); n != 7 {
 		t.Errorf("%d bursts in a second", n)
 	}
-	// A disk that halts once in eight bursts has no hold on the rate.
+	// A disk that stalls in one of eight bursts does not affect the settled rate.
 	var all []Burst
 	for i := range 8 {
 		all = append(all, Burst{Answered: 40, Seconds: 0.1, Settle: 0.1})
@@ -143,7 +143,7 @@ func TestBursts(t *testing.T) {
 	}
 }
 
-// TestServersOfHostSettings: what is global to the kernel has one value at a time.
+// TestServersOfHostSettings: a setting that is global to the kernel makes arms alternate.
 func TestServersOfHostSettings(t *testing.T) {
 	const text = `{name: x, question: "?", workload: {files: {rate: %d}}, variants: [{name: a}, {name: b, settings: [{%s, scope: host}]}],
 parts: [{name: p}], metrics: [{metric: requests_per_second, primary: true}]%s}`

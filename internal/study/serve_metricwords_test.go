@@ -17,7 +17,7 @@ func TestMetricsSpeakOfTheirWorkload(t *testing.T) {
 	}
 	for unit, r := range map[string]Results{"req/s": trial(), "transactions/s": trial(SettledRate), "messages/s": trial(SettledRate, QueuePeak)} {
 		if m, ok := r.Metric(RequestRate); !ok || m.Unit != unit {
-			t.Errorf("%q where %q is meant", m.Unit, unit)
+			t.Errorf("the unit is %q, want %q", m.Unit, unit)
 		}
 	}
 	s, err := Parse("m.yaml", []byte(mailSpec))
@@ -26,11 +26,11 @@ func TestMetricsSpeakOfTheirWorkload(t *testing.T) {
 	}
 	m, _ := MetricNamed(SettledRate)
 	if got := m.In(s.workload()); !strings.Contains(got.Label, "messages delivered") {
-		t.Errorf("mail is called %q", got.Label)
+		t.Errorf("the label for mail is %q", got.Label)
 	}
 }
 
-// TestVerdictsSpeakOfTheirWorkload: a verdict on mail is in messages, in JSON too.
+// TestVerdictsSpeakOfTheirWorkload: a verdict on mail has the unit messages, in JSON too.
 func TestVerdictsSpeakOfTheirWorkload(t *testing.T) {
 	s, err := Parse("m.yaml", []byte(mailSpec))
 	if err != nil {
@@ -47,7 +47,7 @@ func TestVerdictsSpeakOfTheirWorkload(t *testing.T) {
 	r := Analyse(s, 1, Environment{}, trials)
 	for _, v := range r.Verdicts {
 		if m, _ := r.Metric(v.Metric); v.Unit != m.Unit || v.Unit == "req/s" {
-			t.Errorf("%s is in %q, and the metric in %q", v.Metric, v.Unit, m.Unit)
+			t.Errorf("the verdict on %s has the unit %q, the metric %q", v.Metric, v.Unit, m.Unit)
 		}
 	}
 	if len(r.Verdicts) == 0 {

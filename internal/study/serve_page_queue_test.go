@@ -12,7 +12,7 @@ func TestWhatIsDrawnOfEveryTrial(t *testing.T) {
 	} {
 		p.Mode = testbed.Serve
 		if m, ok := Timeline(p); !ok || m.Name != want {
-			t.Errorf("%+v: %s, want %s", p, m.Name, want)
+			t.Errorf("%+v: the timeline shows %s, want %s", p, m.Name, want)
 		}
 	}
 }

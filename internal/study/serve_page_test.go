@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// answered are trials of two arms of a part, with what their metrics and their tenths of
-// a second were.
+// answered returns the trials of two arms of a part with the given metrics and counts by tenths of a
+// second.
 func answered(metrics map[string]float64, tenths []uint64) Results {
 	r := Results{Control: "a"}
 	for _, arm := range []string{"a", "b"} {
@@ -16,13 +16,13 @@ func answered(metrics map[string]float64, tenths []uint64) Results {
 	return r
 }
 
-// TestOneBarIsNoPicture: where all took less than a tenth of a second the picture by
-// tenths says nothing.
+// TestOneBarIsNoPicture: if all requests took less than a tenth of a second, the histogram is left
+// out.
 func TestOneBarIsNoPicture(t *testing.T) {
 	if got := tenths(answered(nil, []uint64{99, 1}), "p"); got != "" {
-		t.Errorf("one bar is drawn:\n%s", got)
+		t.Errorf("a histogram with a single bar is drawn:\n%s", got)
 	}
 	if got := tenths(answered(nil, []uint64{80, 20}), "p"); !strings.Contains(got, "within 0.1 s") {
-		t.Errorf("nothing is drawn of requests that were slow:\n%s", got)
+		t.Errorf("no histogram of slow requests is drawn:\n%s", got)
 	}
 }

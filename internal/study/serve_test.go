@@ -108,7 +108,7 @@ func TestJudgeServed(t *testing.T) {
 	if len(why) > 0 {
 		t.Errorf("reasons %q", why)
 	}
-	// 0.1 s for 1000 requests are 100 µs each; of 1 Mbit each, 0.1 CPUs per Gb/s.
+	// 0.1 s for 1000 requests is 100 µs each; of 1 Mbit each, it is 0.1 CPUs per Gb/s.
 	for name, want := range map[string]float64{RequestP50: 200e6, Within100ms: 0.25, LogWithin100ms: 0.75, RequestErrors: 0, ServerCPU: 1e5, ServerCPUPerGigabit: 0.1, RequestRate: 100} {
 		if got := m[name]; got != want {
 			t.Errorf("%s is %g, want %g", name, got, want)
@@ -131,11 +131,12 @@ func TestJudgeServed(t *testing.T) {
 	}
 }
 
-// TestVariantsAskInTheirOwnWay: only in how, and only of a server.
+// TestVariantsAskInTheirOwnWay: in studies of servers, a variant may change how its clients ask
+// (TLS, HTTP version).
 func TestVariantsAskInTheirOwnWay(t *testing.T) {
 	text := strings.Replace(served, "name: b\n", "name: b\n    http: {tls: true, http: 2}\n", 1)
 	if text == served {
-		t.Fatal("the study has no variant b")
+		t.Fatal("the replacement for variant b did not match the study")
 	}
 	s, err := Parse("s.yaml", []byte(text))
 	if err != nil {

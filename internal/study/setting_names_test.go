@@ -8,7 +8,7 @@ import (
 	"linerate/internal/study"
 )
 
-// TestNamesOfSettings: evidence finds what a variant sets under these names.
+// TestNamesOfSettings: evidence refers to a variant's settings by these names.
 func TestNamesOfSettings(t *testing.T) {
 	for _, c := range []struct {
 		s           study.Setting
@@ -32,6 +32,6 @@ func TestNamesOfSettings(t *testing.T) {
 		}
 	}
 	if got := (study.Setting{}).Names(); got != nil {
-		t.Errorf("nothing: %q", got)
+		t.Errorf("an empty setting has the names %q", got)
 	}
 }

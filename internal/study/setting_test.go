@@ -25,8 +25,8 @@ const (
 	booted     = onMachines + "reset: reboot\n"
 )
 
-// TestSettingsOfEveryWay: what a file says is what the testbed is to set, and what evidence
-// finds it by; written and read again it is the same.
+// TestSettingsOfEveryWay: every form of setting in a file gives the expected testbed setting and
+// evidence names, and is unchanged when written and read again.
 func TestSettingsOfEveryWay(t *testing.T) {
 	for _, c := range []struct {
 		set, rest string
@@ -58,14 +58,14 @@ func TestSettingsOfEveryWay(t *testing.T) {
 		{"{rc: pf_enable, value: YES}", onMachines, setting.Setting{Mechanism: setting.RC, Name: "pf_enable", Value: "YES"}, map[string]string{"pf_enable": "YES"}},
 		{"{loader: hw.ix.rxd, value: 2048}", booted, setting.Setting{Mechanism: setting.Loader, Name: "hw.ix.rxd", Value: "2048"}, map[string]string{"hw.ix.rxd": "2048"}},
 		{"image: kernel.old", booted, setting.Setting{Mechanism: setting.Image, Name: "kernel.old"}, nil},
-		{"pf: {table: 5}", onMachines, setting.Setting{}, nil}, // refused below: of firewall alone
+		{"pf: {table: 5}", onMachines, setting.Setting{}, nil}, // refused below: only firewall has it
 		{"pf: {set_elements: 5}", onMachines, setting.Setting{Mechanism: setting.PF, Rules: &setting.Rules{SetElements: 5}}, nil},
 		{"ipfw: 'add 100 count ip from any to any'", onMachines, setting.Setting{Mechanism: setting.IPFW, Rules: &setting.Rules{Text: "add 100 count ip from any to any"}}, nil},
 	} {
 		got, err := parse(c.set, c.rest)
 		if c.want.Mechanism == "" {
 			if err == nil {
-				t.Errorf("%s is read", c.set)
+				t.Errorf("%s is accepted", c.set)
 			}
 			continue
 		}
@@ -77,12 +77,12 @@ func TestSettingsOfEveryWay(t *testing.T) {
 			t.Errorf("%s sets %+v, want %+v", c.set, to, c.want)
 		}
 		if names := got.Names(); c.names != nil && !reflect.DeepEqual(names, c.names) || len(names) == 0 {
-			t.Errorf("%s is found by %v, want %v", c.set, names, c.names)
+			t.Errorf("%s has the evidence names %v, want %v", c.set, names, c.names)
 		}
 	}
 }
 
-// TestSettingsThatAreWrong: each is refused in its line, by its own key, with what to do.
+// TestSettingsThatAreWrong: each mistake is reported in its line, by its key, with a hint.
 func TestSettingsThatAreWrong(t *testing.T) {
 	for _, c := range []struct{ set, rest, want, hint string }{
 		{"nft: {}", "", "the ruleset is empty", "set_elements or stateful"},

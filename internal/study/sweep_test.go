@@ -114,7 +114,7 @@ func TestQuickSweep(t *testing.T) {
 		t.Error(diff)
 	}
 	if len(s.Variants) != 8 {
-		t.Error("the study itself was changed")
+		t.Error("Quick modified the study itself")
 	}
 }
 
@@ -169,8 +169,8 @@ func TestNewSettingsRefuse(t *testing.T) {
 	}
 }
 
-// TestGoalsOnce: a goal that a sweep makes and that is there for itself is one,
-// the primary one.
+// TestGoalsOnce: a goal that both a sweep and the study list appears once, and is primary if either
+// is.
 func TestGoalsOnce(t *testing.T) {
 	s, err := study.Parse("x.yaml", []byte(`name: x
 question: Is a goal one?

@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// Of two treatments whose windows take turns, a harmless one neither hides the other's harm
-// nor is blamed for it.
+// TestTreatmentsAreGuardedApart: of two treatments in alternating windows, a harmless one neither
+// hides the other's harm nor is blamed for it.
 func TestTreatmentsAreGuardedApart(t *testing.T) {
-	const looks, quiet = 60, 0.1 // in a window; a request every ten looks
+	const looks, quiet = 60, 0.1 // looks per window; one request in ten looks
 	for name, rail := range map[string]Guardrail{"a run": NoRequests("a log"), "the time between": TimeBetween("a log")} {
 		r := rand.New(rand.NewPCG(4, 4))
 		w, s := Watch{Guardrail: rail}, Spaced{}
@@ -48,7 +48,7 @@ func TestTreatmentsAreGuardedApart(t *testing.T) {
 	}
 }
 
-// What is beyond the limit under one treatment is not beyond it under the next.
+// TestHarmIsOfItsTreatment: values beyond the limit under one treatment do not count under the next.
 func TestHarmIsOfItsTreatment(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	w := Watch{Guardrail: Guardrail{Name: "p95", HarmPercent: 20}}
@@ -58,7 +58,7 @@ func TestHarmIsOfItsTreatment(t *testing.T) {
 	w.Begin("slow")
 	for range 10 {
 		if _, trips := w.Check(119+r.NormFloat64(), 0); trips {
-			t.Fatal("19 % are allowed")
+			t.Fatal("it trips at 19 %, but 20 % are allowed")
 		}
 	}
 	w.Begin("fast")
@@ -69,6 +69,6 @@ func TestHarmIsOfItsTreatment(t *testing.T) {
 	}
 	w.Begin("slow")
 	if w.Check(119, 0); w.Nearest.Share < 0.5 {
-		t.Errorf("what its first window showed is forgotten: %+v", w.Nearest)
+		t.Errorf("the treatment's first window was forgotten: %+v", w.Nearest)
 	}
 }

@@ -25,7 +25,7 @@ func TestAbsoluteGuardrail(t *testing.T) {
 		t.Errorf("closest %g after a trip", w.Nearest.Share)
 	}
 	if _, trips := w.Check(math.NaN(), 0); trips {
-		t.Error("what could not be read trips")
+		t.Error("a value that could not be read trips the guardrail")
 	}
 }
 
@@ -60,17 +60,17 @@ func TestRelativeGuardrail(t *testing.T) {
 	}
 	w := &Watch{Guardrail: Guardrail{Name: "p95", HarmPercent: 20}}
 	if _, trips := w.Check(1e9, 0); trips {
-		t.Error("trips without a control to compare with")
+		t.Error("the guardrail trips without a control to compare with")
 	}
 }
 
-// A run of looks is none of chance where the control never has one, and is where the control
-// has such; what is known of few looks is not much.
+// TestLooksInARow: consecutive looks without a request trip soon if the control never has them, and
+// only after a longer run than the control's if it has; a few looks at the control decide nothing.
 func TestLooksInARow(t *testing.T) {
 	for name, c := range map[string]struct {
 		control     string // looks, repeated: '.' a request came, 'x' none did
 		times       int
-		least, most float64 // looks that trip; 0: none do
+		least, most float64 // looks until it trips; 0: it never does
 	}{
 		"always":              {".", 100, 4, 6},
 		"nothing is known":    {".", 1, 0, 0},
@@ -88,7 +88,7 @@ func TestLooksInARow(t *testing.T) {
 		}
 		tripped := 0.0
 		for n := 1; n < 2000 && tripped == 0; n++ {
-			w.Begin("it") // a run goes on in the next window
+			w.Begin("it") // a run continues in the next window
 			if trip, trips := w.Check(1, 0); trips {
 				tripped = float64(n)
 				if trip.Value != tripped || w.Nearest.Share < 1 {
@@ -102,7 +102,7 @@ func TestLooksInARow(t *testing.T) {
 	}
 }
 
-// A stretch has ten requests, or the time in which ten would have come.
+// TestSpaced: a stretch ends after ten requests, or after the time that ten would have taken.
 func TestSpaced(t *testing.T) {
 	var s Spaced
 	ends := func(treatment string, requests ...float64) (v float64) {
@@ -119,17 +119,17 @@ func TestSpaced(t *testing.T) {
 	if v := ends("", 30); v != 5.0/31 {
 		t.Errorf("%g s between requests, not 5/31", v)
 	}
-	// 42 in 20 s: ten would have come in 4.8.
+	// 42 in 20 s: ten would have taken 4.8 s.
 	if v := ends("it", 0); v != 5 {
 		t.Errorf("%g s between none, not 5", v)
 	}
 	if v := s.Look("it", 5, math.NaN()); !math.IsNaN(v) {
-		t.Errorf("what nobody knows is %g", v)
+		t.Errorf("an unknown number of requests gives %g, want NaN", v)
 	}
 }
 
-// Harm that comes a window late ends the study under the treatment that did it; a treatment
-// that is good, whose windows follow the control's, does not.
+// TestLateGuardrail: harm that shows one window late stops the study under the treatment that caused
+// it; a beneficial treatment, whose windows follow the control's, does not.
 func TestLateGuardrail(t *testing.T) {
 	const good, harm = 0.5, 5.0
 	for _, c := range []struct {
@@ -157,7 +157,7 @@ func TestLateGuardrail(t *testing.T) {
 					if trip, trips := l.Check(100*now*math.Exp(0.05*r.NormFloat64()), 0); trips && tripped == "" {
 						tripped = trip.Text
 						if variant, _ := TripOf([]Trial{{Variant: Control, Observed: &Observation{Window: &Window{Trip: &trip}}}}); variant != "it" {
-							t.Errorf("ended under %s", variant)
+							t.Errorf("the study was stopped under %s", variant)
 						}
 					}
 				}

@@ -30,8 +30,7 @@ func switchbackParse(t *testing.T, text string) Spec {
 	return s
 }
 
-// played are a study's trials by its schedule: value says what the metric comes to under an
-// arm in a block.
+// played returns a study's trials by its schedule; value returns the metric under an arm in a block.
 func played(s Spec, seed uint64, value func(arm string, block int) float64) (trials []Trial) {
 	for i, slot := range pairSlots(&s, s.Parts[0], seed, 1) {
 		of := "it"
@@ -42,7 +41,7 @@ func played(s Spec, seed uint64, value func(arm string, block int) float64) (tri
 		trials = append(trials, Trial{Part: "day", Block: slot.Block, Order: slot.Order, Variant: slot.Variant, Valid: true, Seconds: 60, Start: time.Unix(int64(60*i), 0),
 			Reasons: []Refusal{}, Metrics: w.Value, Observed: &Observation{Window: w}})
 	}
-	for i := range trials { // the control of a sham's pair is of the sham's
+	for i := range trials { // a sham pair's control belongs to the sham
 		for k := range trials {
 			if trials[k].Block == trials[i].Block && trials[k].Variant == AA {
 				trials[i].Saw().Window.Of = Sham
@@ -60,8 +59,8 @@ func switchbackAt(arm string, block int) float64 {
 	return v
 }
 
-// TestOrderIsTheSchedule: every pair is a block of two windows in which the control comes
-// first or last, treatments have the pairs that were asked for, and shams are the A/A arm's.
+// TestOrderIsTheSchedule: every pair is a block of two windows in which the control comes first or
+// last, each treatment has the pairs that were asked for, and shams belong to the A/A arm.
 func TestOrderIsTheSchedule(t *testing.T) {
 	s := switchbackParse(t, live)
 	slots := pairSlots(&s, s.Parts[0], 3, 1)
@@ -75,7 +74,7 @@ func TestOrderIsTheSchedule(t *testing.T) {
 		pairs[b.Variant]++
 	}
 	if pairs["it"] != 6 || pairs[AA] != 2 || pairs["as-is"] != 8 {
-		t.Errorf("eight blocks are %v", pairs)
+		t.Errorf("eight blocks have the pairs %v", pairs)
 	}
 	later := pairSlots(&s, s.Parts[0], 3, 11)
 	if later[0].Block != 11 || later[0].Variant != slots[0].Variant {
@@ -83,8 +82,8 @@ func TestOrderIsTheSchedule(t *testing.T) {
 	}
 }
 
-// TestJudgedWithinPairs: each arm is compared with the control of its own pairs, whatever the
-// other pairs' level; a pair that lacks a half is left out and told.
+// TestJudgedWithinPairs: each arm is compared with the control of its own pairs, whatever the level
+// of other pairs; a pair without one half is left out with a warning.
 func TestJudgedWithinPairs(t *testing.T) {
 	nan := math.NaN()
 	control := stats.Arm{Name: "as-is", Values: []float64{100, 900, 101, 901, 102, 902, 103, 104, 105, nan}}
@@ -100,8 +99,8 @@ func TestJudgedWithinPairs(t *testing.T) {
 	}
 }
 
-// TestManyPairsAreJudgedAsReported: beyond fourteen pairs orders are drawn, by a look as by the
-// report.
+// TestManyPairsAreJudgedAsReported: beyond fourteen pairs randomizations are sampled, and a look and
+// the report sample the same ones.
 func TestManyPairsAreJudgedAsReported(t *testing.T) {
 	control, it := stats.Arm{Name: "as-is"}, stats.Arm{Name: "it"}
 	for i := range 30 {
@@ -110,12 +109,12 @@ func TestManyPairsAreJudgedAsReported(t *testing.T) {
 	}
 	look, report := compareSwitchback(control, []stats.Arm{it}, stats.Options{Better: stats.LowerIsBetter, Seed: 4, Draws: 1, NoPlan: true})[0], compareSwitchback(control, []stats.Arm{it}, stats.Options{Better: stats.LowerIsBetter, Seed: 4})[0]
 	if look.Verdict != stats.Better || look.P != report.P || look.Effect.Interval != report.Effect.Interval || look.P > 0.001 {
-		t.Errorf("a look has p = %g and %+v, the report %g and %+v", look.P, look.Effect.Interval, report.P, report.Effect.Interval)
+		t.Errorf("a look gives p = %g and %+v, the report p = %g and %+v", look.P, look.Effect.Interval, report.P, report.Effect.Interval)
 	}
 }
 
-// TestStopIsNoMeasurement: a study that a guardrail ended is complete, and says nothing of
-// any metric under that variant.
+// TestStopIsNoMeasurement: a study that a guardrail stopped is complete, and reports no metric under
+// that variant.
 func TestStopIsNoMeasurement(t *testing.T) {
 	s := switchbackParse(t, live)
 	trials := played(s, 3, switchbackAt)
@@ -130,9 +129,9 @@ func TestStopIsNoMeasurement(t *testing.T) {
 	if v := verdict(Retransmits); v.Verdict.Differs() {
 		t.Errorf("%+v", v)
 	}
-	// Two shams show no scatter: what could be seen is the treatment's.
+	// Two sham pairs show no scatter, so the detectable effect is the treatment's.
 	if r.MDE != verdict(RoundTrip).MDE || !r.MDE.Known() {
-		t.Errorf("detectable %v, of the treatment %v", r.MDE, verdict(RoundTrip).MDE)
+		t.Errorf("detectable effect %v, the treatment's %v", r.MDE, verdict(RoundTrip).MDE)
 	}
 	if variant, trip := TripOf(trials); variant != "" || trip != nil {
 		t.Errorf("nothing tripped: %q, %+v", variant, trip)
@@ -140,7 +139,7 @@ func TestStopIsNoMeasurement(t *testing.T) {
 	spoiled := slices.Clone(trials)
 	spoiled[slices.IndexFunc(spoiled, func(t Trial) bool { return t.Variant == "it" })].Valid = false
 	if r := Analyse(s, 3, Environment{}, spoiled); r.Complete {
-		t.Error("five valid pairs of six are complete")
+		t.Error("a study with five valid pairs of six is complete")
 	}
 	few := slices.Clone(trials[:8])
 	if r := Analyse(s, 3, Environment{}, few); r.Complete || r.MDE.Known() {
@@ -152,7 +151,7 @@ func TestStopIsNoMeasurement(t *testing.T) {
 	r = Analyse(s, 3, Environment{}, few)
 	for _, metric := range []string{RoundTrip, Retransmits} {
 		if v := verdict(metric); v.Verdict != stats.Stopped || v.Method != stats.GuardrailEnded || v.EffectPercent.Known() || v.PHolm.Known() || v.Difference.Known() || !v.ControlMean.Known() {
-			t.Errorf("ended by a guardrail: %+v", v)
+			t.Errorf("verdict of a study that a guardrail stopped: %+v", v)
 		}
 	}
 	if e := r.Ended; !r.Complete || e == nil || e.Variant != "it" || e.Guardrail != "5xx" || e.Pairs != verdict(RoundTrip).N {
@@ -166,8 +165,8 @@ func TestStopIsNoMeasurement(t *testing.T) {
 	}
 }
 
-// TestGatesOfWindows: a window is refused for each thing that happened to it, under the gate
-// of that name, and for no other.
+// TestGatesOfWindows: a window is refused for each thing that happened in it, under the gate of that
+// name, and for nothing else.
 func TestGatesOfWindows(t *testing.T) {
 	s := switchbackParse(t, live)
 	p := s.Parts[0]
@@ -181,14 +180,14 @@ func TestGatesOfWindows(t *testing.T) {
 		t.Errorf("%q, want %q; %v", got, want, m)
 	}
 	if m, reasons := Judge(p, s.Gates, Observation{}); len(m) != 0 || len(reasons) != 0 {
-		t.Errorf("of nothing: %v, %v", m, reasons)
+		t.Errorf("an empty observation: %v, %v", m, reasons)
 	}
 	if len(KindSwitchback.gates()) != 8 {
 		t.Errorf("%d gates", len(KindSwitchback.gates()))
 	}
 }
 
-// TestMetricsOfSources: what users watch has its metric, its direction and its unit.
+// TestMetricsOfSources: every source that users watch has its metric, direction and unit.
 func TestMetricsOfSources(t *testing.T) {
 	for source, want := range map[string]string{
 		"cpu-per-packet": CPUPerPacket, "softirq-per-packet": SoftirqPerPacket, "cpu-per-request": CPUPerRequest, "retransmits": Retransmits, "rtt": RoundTrip, "delivery-rate": DeliveryRate, "drops": DropsPerPacket,
@@ -199,15 +198,15 @@ func TestMetricsOfSources(t *testing.T) {
 			t.Errorf("%q is %q, want %q", source, got, want)
 		}
 		if want != "" && !slices.ContainsFunc(switchbackMetrics, func(m Metric) bool { return m.Name == want && m.Verdict && m.Mode == SwitchbackMode }) {
-			t.Errorf("%q is a metric that nothing is judged by", want)
+			t.Errorf("%q is not a metric that has verdicts", want)
 		}
 	}
 	if MetricOf("command:x", "higher") != WatchedHigher || MetricOf("prometheus:x", "lower") != WatchedLower || MetricOf("rtt", "higher") != RoundTrip {
-		t.Error("the direction of one's own values")
+		t.Error("user-defined values have the wrong direction")
 	}
 	for metric, want := range map[string]bool{LogRate: true, DeliveryRate: true, WatchedHigher: true, WatchedLower: false, RoundTrip: false, "": false} {
 		if HigherIsBetter(metric) != want {
-			t.Errorf("more %s is better: %t", metric, !want)
+			t.Errorf("HigherIsBetter of %s is %t", metric, !want)
 		}
 	}
 	s := switchbackParse(t, live)
@@ -217,15 +216,15 @@ func TestMetricsOfSources(t *testing.T) {
 		}
 	}
 	if m, ok := Timeline(s.Parts[0]); !ok || m.Name != RoundTrip {
-		t.Errorf("over time: %+v", m)
+		t.Errorf("timeline: %+v", m)
 	}
 	if _, ok := Timeline(Part{}); ok {
-		t.Error("a part of another kind over time")
+		t.Error("a part of another kind has a timeline")
 	}
 }
 
-// TestTermsOfLiveStudies: what a file does not say follows from its window, and what cannot
-// be is refused by its key.
+// TestTermsOfLiveStudies: defaults follow from the window, and invalid combinations are refused by
+// their key.
 func TestTermsOfLiveStudies(t *testing.T) {
 	terms := func(keys string) Terms {
 		t.Helper()
@@ -267,15 +266,15 @@ func TestTermsOfLiveStudies(t *testing.T) {
 	}
 }
 
-// TestLateEffects: an effect that shows in the window after its own is measured over both, where
-// pairs alone would call a gain harm; one that takes longer has no verdict, but longer windows
-// are proposed; one that shows at once is judged by its pairs.
+// TestLateEffects: an effect that shows one window late is measured over both windows, where pairs
+// alone would call a gain harm; one that takes longer has no verdict, but longer windows are proposed;
+// an immediate one is judged by its pairs.
 func TestLateEffects(t *testing.T) {
 	s := switchbackParse(t, strings.Replace(live, "blocks: 8", "blocks: 32", 1))
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []struct {
 		what    string
-		after   []float64 // effect, by windows since the arm
+		after   []float64 // effect by the number of windows since the arm's own
 		verdict stats.Verdict
 		method  string
 		answer  string
@@ -306,8 +305,8 @@ func TestLateEffects(t *testing.T) {
 	}
 }
 
-// TestForecast: what a study of an hour, six hours and a day would show, and why it shows
-// nothing of a metric that has no scatter.
+// TestForecast: what a study of an hour, six hours and a day could detect, and why it could detect
+// nothing of a metric without scatter.
 func TestForecast(t *testing.T) {
 	s := switchbackParse(t, strings.Replace(live, "window: 60", "window: 300", 1))
 	page := show.NewPage(show.Style{Width: 120})
@@ -334,8 +333,8 @@ func TestForecast(t *testing.T) {
 	}
 }
 
-// TestLookingIsFree: of a live study that goes on no p is shown, and its interval holds whenever
-// somebody stops; the complete one is judged by its own test.
+// TestLookingIsFree: an unfinished live study shows no p, and its interval is valid whenever the
+// study is stopped; a complete one is judged by its own test.
 func TestLookingIsFree(t *testing.T) {
 	s := switchbackParse(t, live)
 	trials := played(s, 3, switchbackAt)

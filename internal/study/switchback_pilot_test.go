@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// ar1 draws values whose logarithms are an AR(1) process with noise on it.
+// ar1 draws values whose logarithms are an AR(1) process plus white noise.
 func ar1(r *rand.Rand, n int, sd, fade, noise float64) []float64 {
 	x, state := make([]float64, n), sd*r.NormFloat64()
 	for i := range x {
@@ -19,7 +19,7 @@ func ar1(r *rand.Rand, n int, sd, fade, noise float64) []float64 {
 	return x
 }
 
-// What the pilot foretells is what windows of the same process show.
+// TestPilotForetellsPairs: the scatter that a pilot predicts is that of windows of the same process.
 func TestPilotForetellsPairs(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 3))
 	design := WindowPlan{Window: 20 * time.Second, BurnIn: 4 * time.Second, Treatments: []string{"a"}}
@@ -40,7 +40,7 @@ func TestPilotForetellsPairs(t *testing.T) {
 		}
 		seen := math.Sqrt(ss / n)
 		if got := p.PairSD(design); !(math.Abs(math.Log(got/seen)) <= 0.2) {
-			t.Errorf("%+v: foretold %.4f, seen %.4f (%+v)", c, got, seen, p)
+			t.Errorf("%+v: predicted a standard deviation of %.4f, but windows have %.4f (%+v)", c, got, seen, p)
 		}
 	}
 }
@@ -49,11 +49,11 @@ func TestPilotHalfWidth(t *testing.T) {
 	p := Pilot{Every: time.Second, SD: 0.05, N: 100}
 	d := WindowPlan{Window: 5 * time.Minute, BurnIn: time.Minute, Treatments: []string{"a"}}
 	if h := p.HalfWidth(d, time.Hour); !math.IsNaN(h) {
-		t.Errorf("three pairs decide: ±%g", h)
+		t.Errorf("three pairs cannot decide, but the half-width is ±%g", h)
 	}
 	six, day := p.HalfWidth(d, 6*time.Hour), p.HalfWidth(d, 24*time.Hour)
 	if !(day > 0 && day < 0.6*six) {
-		t.Errorf("±%g in six hours, ±%g in a day", six, day)
+		t.Errorf("the half-width is ±%g after six hours and ±%g after a day", six, day)
 	}
 }
 
@@ -67,7 +67,7 @@ func TestPilotOfLittle(t *testing.T) {
 	}
 }
 
-// A pilot that shows no scatter says why.
+// TestPilotLacks: a pilot without scatter says why.
 func TestPilotLacks(t *testing.T) {
 	x := func(n int, v float64) []float64 { return slices.Repeat([]float64{v}, n) }
 	for want, values := range map[string][]float64{
@@ -79,25 +79,25 @@ func TestPilotLacks(t *testing.T) {
 	}
 }
 
-// TestBurnInOfThePilot: it is longer where that costs no precision, up to half the window.
+// TestBurnInOfThePilot: the burn-in is extended where that costs no precision, up to half the window.
 func TestBurnInOfThePilot(t *testing.T) {
 	d := WindowPlan{Window: 5 * time.Minute, BurnIn: time.Minute}
 	noise := Pilot{Every: 5 * time.Second, N: 100, SD: 0.1}
 	slow := noise
 	slow.Memory, slow.Fade = 0.95, 0.99
 	if got := noise.BurnIn(d); got != d.BurnIn {
-		t.Errorf("of noise %s", got)
+		t.Errorf("burn-in for white noise: %s", got)
 	}
 	if got := slow.BurnIn(d); got <= d.BurnIn || got > d.Window/2 {
-		t.Errorf("of what moves slowly %s", got)
+		t.Errorf("burn-in for a slowly varying metric: %s", got)
 	}
 	if got := (Pilot{}).BurnIn(d); got != d.BurnIn {
-		t.Errorf("of no pilot %s", got)
+		t.Errorf("burn-in without a pilot: %s", got)
 	}
 }
 
-// TestPairsFromThePilot: a study has the pairs that the effect takes which it is to see, within its own
-// limits, and says what would be seen otherwise.
+// TestPairsFromThePilot: a study plans as many pairs as detecting its target effect takes, within
+// its own limits, and says what it could detect instead.
 func TestPairsFromThePilot(t *testing.T) {
 	s := switchbackParse(t, strings.Replace(live, "blocks: 8, live: {window: 60,", "blocks: 64, live: {window: 60, plan_percent: 3,", 1))
 	for _, c := range []struct {
@@ -108,14 +108,14 @@ func TestPairsFromThePilot(t *testing.T) {
 		p := Pilot{Every: 5 * time.Second, N: 100, SD: c.sd}
 		planned, pairs, why := s.Planned(map[string]Pilot{RoundTrip: p})
 		if c.want > 0 && pairs != c.want || !strings.Contains(why, c.says) || PlanOf(planned, planned.Parts[0]).Pairs != pairs || planned.Parts[0].Live.PlanPercent != 0 {
-			t.Errorf("scatter of %g: %d pairs, %q", c.sd, pairs, why)
+			t.Errorf("scatter of %g: planned %d pairs, %q", c.sd, pairs, why)
 		}
 		if d := PlanOf(s, s.Parts[0]); c.want == 0 && !(p.sees(d, pairs) <= 3 && p.sees(d, pairs-1) > 3) {
-			t.Errorf("%d pairs see %g", pairs, p.sees(d, pairs))
+			t.Errorf("%d pairs can detect %g %%, but should detect 3 with the fewest pairs", pairs, p.sees(d, pairs))
 		}
 	}
 	s.Parts[0].Live.PlanPercent = 0
 	if _, pairs, why := s.Planned(nil); pairs != 0 || why != "" {
-		t.Errorf("a study with pairs of its own: %d, %q", pairs, why)
+		t.Errorf("a study that sets its own number of pairs: %d, %q", pairs, why)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 var threeSettings = Question{Settings: []Setting{SysctlTo("net.ipv4.tcp_fin_timeout", "17"), SysctlTo("net.core.somaxconn", "9"), SysctlTo("net/ipv4/conf/eth0.100/RP_filter", "0")}}
 
-// Each setting is left out of all of them once, and the control has them all.
+// TestLeavingOutEach: the control has all settings, and each variant leaves out a different one.
 func TestLeavingOutEach(t *testing.T) {
 	q := threeSettings
 	q.LeaveOut = true
@@ -40,35 +40,35 @@ func TestWhatAPlanNeeds(t *testing.T) {
 		}
 	}
 	if r.IsBetter() || (Results{}).IsBetter() {
-		t.Error("better")
+		t.Error("results without a better verdict count as better")
 	}
 	for i := range r.Verdicts {
 		r.Verdicts[i].Verdict = stats.Better
 	}
 	if !r.IsBetter() {
-		t.Error("not better")
+		t.Error("results with a better verdict do not count as better")
 	}
 }
 
-// TestSettingsAsTyped: a sysctl, an interface's feature, and what is neither.
+// TestSettingsAsTyped: sysctls and interface features are recognized, other texts are not.
 func TestSettingsAsTyped(t *testing.T) {
 	for text, want := range map[string]string{
 		"net.core.somaxconn= 9": "net.core.somaxconn=9", "eth0.100:gro=on": "eth0.100:gro=on", "a=b=c": "a=b=c",
 	} {
 		s, ok := ParseSetting(text)
 		if got := s.TypedName() + "=" + s.Value; !ok || got != want {
-			t.Errorf("%q is %q, %v", text, got, ok)
+			t.Errorf("%q is parsed as %q, %v", text, got, ok)
 		}
 	}
 	for _, text := range []string{"", "somaxconn", "=1", "ssh://www1", "a b=1"} {
 		if s, ok := ParseSetting(text); ok {
-			t.Errorf("%q is the setting %s", text, s.TypedName())
+			t.Errorf("%q is not a setting, but is parsed as %s", text, s.TypedName())
 		}
 	}
 }
 
-// TestInterruptsAreNotWatchedAlone: where a setting moves work from interrupts into threads
-// or system calls, the kernel's whole time shows it.
+// TestInterruptsAreNotWatchedAlone: where a setting moves work from interrupts into threads or
+// system calls, total kernel time is watched too.
 func TestInterruptsAreNotWatchedAlone(t *testing.T) {
 	for _, c := range [][2]string{
 		{"softirq-per-packet", "softirq-per-packet cpu-per-packet"},
@@ -82,7 +82,7 @@ func TestInterruptsAreNotWatchedAlone(t *testing.T) {
 		}
 		terms := s.Parts[0].Live
 		if got := strings.Join(terms.Watch, " "); got != c[1] || len(s.Metrics) != len(terms.Watch) || s.Primary().Metric != MetricOf(terms.Watch[0], "") {
-			t.Errorf("%s: watched are %s, goals %+v", c[0], got, s.Metrics)
+			t.Errorf("%s: watches %s, goals %+v", c[0], got, s.Metrics)
 		}
 	}
 }

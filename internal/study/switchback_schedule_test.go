@@ -14,7 +14,7 @@ func TestScheduleGroups(t *testing.T) {
 		for i := 0; i < len(slots); i += 2 {
 			a, b := slots[i], slots[i+1]
 			if a.Pair != b.Pair || a.Half != 1 || b.Half != 2 || a.Of != b.Of {
-				t.Fatalf("no pair: %+v %+v", a, b)
+				t.Fatalf("windows do not form a pair: %+v %+v", a, b)
 			}
 			if arms := []string{a.Arm, b.Arm}; !slices.Contains(arms, Control) || !slices.Contains(arms, a.Of) {
 				t.Errorf("pair %d of %s has arms %v", a.Pair, a.Of, arms)
@@ -38,16 +38,16 @@ func TestScheduleGroups(t *testing.T) {
 	}
 }
 
-// A longer plan begins like a shorter one, so that a study can be given more pairs.
+// TestScheduleGoesOn: a longer plan begins like a shorter one, so that pairs can be added to a study.
 func TestScheduleGoesOn(t *testing.T) {
 	p := WindowPlan{Treatments: []string{"a", "b"}, Pairs: 5, MaxShare: 0.2}
 	short := p.Schedule(3)
 	p.Pairs = 9
 	if long := p.Schedule(3); !slices.Equal(short, long[:len(short)]) {
-		t.Error("a longer plan begins otherwise")
+		t.Error("a longer plan begins differently")
 	}
 	if other := p.Schedule(4); slices.Equal(other, p.Schedule(3)) {
-		t.Error("two seeds, one schedule")
+		t.Error("two seeds give the same schedule")
 	}
 }
 
@@ -61,7 +61,7 @@ func TestMaxShare(t *testing.T) {
 			}
 		}
 		if got := float64(treated) / float64(len(slots)); got > share || p.Share() != got {
-			t.Errorf("at most %g: %g of the windows are treated, Share says %g", share, got, p.Share())
+			t.Errorf("maximum share %g: %g of the windows are treated, Share says %g", share, got, p.Share())
 		}
 	}
 	p := WindowPlan{Treatments: []string{"a"}, Pairs: 6}
@@ -74,11 +74,11 @@ func TestMaxShare(t *testing.T) {
 	}
 }
 
-// The first look is where the test can reach its level, and no sooner.
+// TestLooks: the first look comes as soon as the test can reach its significance level.
 func TestLooks(t *testing.T) {
 	for pairs, want := range map[int][]int{6: {6}, 7: {7}, 12: {8, 12}, 24: {11, 16, 24}, 100: {21, 31, 46, 69, 100}} {
 		if got := (WindowPlan{Treatments: []string{"a"}}).LooksIn(pairs); !slices.Equal(got, want) {
-			t.Errorf("of %d pairs at %v, want %v", pairs, got, want)
+			t.Errorf("looks of %d pairs at %v, want %v", pairs, got, want)
 		}
 	}
 	if one, two := (WindowPlan{Treatments: []string{"a"}}), (WindowPlan{Treatments: []string{"a", "b"}}); one.LeastPairs() != 6 || two.LeastPairs() != 7 {
@@ -115,8 +115,8 @@ func TestPitch(t *testing.T) {
 	}
 }
 
-// TestLeft: nine pairs and three shams, with rests that keep the setting to a fifth of the
-// time. What is left shrinks to nothing, and grows by the pairs that do not count.
+// TestLeft: nine pairs and three shams, with rest windows that limit the treated time to a fifth. The
+// number of windows left shrinks to zero, and grows by the pairs that turn out invalid.
 func TestLeft(t *testing.T) {
 	p := WindowPlan{Treatments: []string{"a"}, Pairs: 9, Window: time.Minute, MaxShare: 0.2}
 	slots := p.Schedule(3)
@@ -144,6 +144,6 @@ func TestLeft(t *testing.T) {
 	}
 	valid["a"] -= 2
 	if again := p.Left(3, 12, valid); again < left+4 {
-		t.Errorf("%d windows left where two pairs did not count, %d where all did", again, left)
+		t.Errorf("%d windows left with two invalid pairs, %d with none", again, left)
 	}
 }

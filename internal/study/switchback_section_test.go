@@ -11,8 +11,8 @@ import (
 	"linerate/internal/document"
 )
 
-// pairsOf are windows of eight pairs whose metric follows the traffic, and 4 % less of
-// it under treatment.
+// pairsOf returns the windows of eight pairs whose metric follows the traffic, and is 4 % lower
+// under treatment.
 func pairsOf(metric string) (trials []Trial) {
 	r := rand.New(rand.NewPCG(4, 2))
 	for pair := 1; pair <= 8; pair++ {
@@ -30,7 +30,7 @@ func pairsOf(metric string) (trials []Trial) {
 	return trials
 }
 
-// TestSection: the page has the windows, and tables without odd numbers.
+// TestSection: the page shows the windows, and tables without malformed numbers.
 func TestSection(t *testing.T) {
 	spec, err := Parse("live.yaml", []byte(`
 name: live
@@ -58,14 +58,14 @@ metrics: [{metric: round_trip_ns, part: day, primary: true}]
 		}
 	}
 	if len(blocks) != 3 {
-		t.Fatalf("%d pictures", len(blocks)-1)
+		t.Fatalf("%d figures", len(blocks)-1)
 	}
 	if svg := string(blocks[1].(document.Figure).SVG); !strings.Contains(svg, "<svg") || strings.Contains(svg, "NaN") {
 		t.Errorf("%.200s", svg)
 	}
 }
 
-// TestTablesOfWindows: guardrails stand with when they were nearest, drops by arm.
+// TestTablesOfWindows: guardrails are listed with their nearest approach, drops by arm.
 func TestTablesOfWindows(t *testing.T) {
 	trials := pairsOf(LogP95)
 	at := func(i int) *Window { return trials[i].Observed.Window }
@@ -81,7 +81,7 @@ func TestTablesOfWindows(t *testing.T) {
 	}
 }
 
-// A log of whole milliseconds has no shorter times, and no request takes none.
+// TestMetricText: a log with whole milliseconds cannot show shorter times, so zero is "below 1 ms".
 func TestMetricText(t *testing.T) {
 	for _, c := range []struct {
 		metric, want string

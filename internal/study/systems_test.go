@@ -11,9 +11,9 @@ import (
 	"linerate/studies"
 )
 
-// TestVariantsNameTheirSystem: a variant of a built-in study that sets what one
-// system alone has says so (os:), that the other's lab may say why it does not
-// try it. What every testbed translates in its own way says nothing.
+// TestVariantsNameTheirSystem: a variant of a built-in study whose settings only one system has
+// must say so (os:), so that the other system's lab can explain why it skips the variant.
+// Settings that every testbed translates need no os.
 func TestVariantsNameTheirSystem(t *testing.T) {
 	for _, name := range studies.Names() {
 		text, err := studies.Read(name)
@@ -26,16 +26,16 @@ func TestVariantsNameTheirSystem(t *testing.T) {
 		}
 		for _, v := range s.Variants {
 			if served(s) && v.OS == "" {
-				continue // servers on file systems of Linux's: no other lab has any part of it
+				continue // Linux file systems: no other lab can run any part of it
 			}
 			if want := systemOf(v); want != v.OS {
-				t.Errorf("study %s, variant %s: os is %q, its settings are those of %q", name, v.Name, v.OS, want)
+				t.Errorf("study %s, variant %s: os is %q, but its settings are those of %q", name, v.Name, v.OS, want)
 			}
 		}
 	}
 }
 
-// TestSystemsOfSettings: the test above can tell them apart.
+// TestSystemsOfSettings checks that systemOf, used above, tells the systems apart.
 func TestSystemsOfSettings(t *testing.T) {
 	rules := &study.Ruleset{Text: "x"}
 	firewall := func(r study.Rules) study.Setting { return study.Setting{Firewall: &r} }
@@ -55,12 +55,12 @@ func TestSystemsOfSettings(t *testing.T) {
 	}
 }
 
-// served reports whether all parts of a study are of servers.
+// served reports whether all parts of a study are of mode serve.
 func served(s study.Spec) bool {
 	return !slices.ContainsFunc(s.Parts, func(p study.Part) bool { return p.Mode != testbed.Serve })
 }
 
-// systemOf is the one system that has what a variant sets, "" where both do.
+// systemOf returns the only system that has a variant's settings, "" if both do.
 func systemOf(v study.Variant) string {
 	for _, set := range v.Settings {
 		switch {

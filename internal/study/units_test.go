@@ -8,7 +8,7 @@ import (
 	"linerate/internal/study"
 )
 
-// blocksIn are the blocks of units.
+// blocksIn returns the blocks of units.
 func blocksIn(units []study.Unit) (out []int) {
 	for _, u := range units {
 		out = append(out, u.Blocks...)
@@ -26,10 +26,10 @@ func runUnits(t *testing.T, s study.Spec, seed uint64, run func(study.Slot) stud
 		}
 		waves = append(waves, blocksIn(units))
 		if len(waves) > 50 {
-			t.Fatal("it never ends")
+			t.Fatal("the units never end")
 		}
 		var wave []study.Trial
-		for _, u := range units { // each knows only what was there before, and its own
+		for _, u := range units { // each sees only the earlier waves and its own trials
 			own := slices.Clone(done)
 			for {
 				slot, ok := study.NextOf(s, seed, u.Blocks, own, nil)
@@ -75,17 +75,17 @@ func TestUnitsRunWhatNextRuns(t *testing.T) {
 		slices.Sort(a)
 		slices.Sort(b)
 		if !slices.Equal(a, b) {
-			t.Errorf("units ran\n%v\nand one lab\n%v", a, b)
+			t.Errorf("units ran\n%v\nbut one lab would run\n%v", a, b)
 		}
 		if len(waves) != 2 || len(waves[0]) != 5 {
-			t.Errorf("waves %v, want a part each", waves)
+			t.Errorf("waves %v, want one per part", waves)
 		}
 	}
 }
 
 func TestUnitsWaitForLooks(t *testing.T) {
 	s := fullGoals(twoParts()).WithLooks(9, 0)
-	trials := made(s, 9, nil) // b differs by far, but c is never decided without a margin
+	trials := made(s, 9, nil) // b differs by far, but without a margin c stays undecided
 	at := func(slot study.Slot) study.Trial {
 		for _, t := range trials {
 			if t.Block == slot.Block && t.Variant == slot.Variant {
@@ -102,7 +102,7 @@ func TestUnitsWaitForLooks(t *testing.T) {
 	for _, w := range waves[:len(waves)-1] {
 		n += len(w)
 		if !slices.Contains(s.Looks.Blocks, n) {
-			t.Errorf("a wave ends after %d blocks, which is no look (%v)", n, s.Looks.Blocks)
+			t.Errorf("a wave ends after %d blocks, but there is no look then (%v)", n, s.Looks.Blocks)
 		}
 	}
 }

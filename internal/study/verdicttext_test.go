@@ -6,7 +6,7 @@ import (
 	"linerate/internal/stats"
 )
 
-// An effect beside next to nothing is told in the metric's unit, not in percent.
+// TestVerdictBesideNothing: an effect on a control near zero is shown in the metric's unit, not in percent.
 func TestVerdictBesideNothing(t *testing.T) {
 	ns, units := Metric{Name: "m", Label: "time", Unit: "ns", LowerIsBetter: true, NS: IsTime}, Metric{Name: "m", Label: "value", Unit: "units", LowerIsBetter: true}
 	control := stats.Arm{Values: []float64{0, 0, 0, 0, 1e6, 0, 0}}

@@ -37,7 +37,7 @@ func allLines() string {
 	return b.String()
 }
 
-// files is a whole record, changed as asked.
+// files returns a complete record with the given changes.
 func files(change map[string]string) fstest.MapFS {
 	text := map[string]string{SpecFile: specText, TrialsFile: allLines(), ResultsFile: `{"version":1,"environment":{"kernel":"6.18"}}`}
 	maps.Copy(text, change)
@@ -74,7 +74,7 @@ func TestUnfinished(t *testing.T) {
 	}
 }
 
-// TestRefused: what is no record of this version, whatever reads it.
+// TestRefused: files that are not a record of this version are refused, whatever is read first.
 func TestRefused(t *testing.T) {
 	lines := strings.SplitAfter(allLines(), "\n")
 	middle := strings.Join(lines[:4], "") + lines[4][:20] + "\n" + strings.Join(lines[5:], "")
@@ -104,7 +104,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestTornLastLine is the one damage that a crash does.
+// TestTornLastLine: a torn last line, the only damage that a crash causes, is left out with a warning.
 func TestTornLastLine(t *testing.T) {
 	whole := allLines()
 	for _, torn := range []string{`{"part":"co`, `{"part":"co` + "\n", "\x00\x00\x00", "{}", "null\n"} {
@@ -118,11 +118,11 @@ func TestTornLastLine(t *testing.T) {
 		}
 	}
 	if r, err := Read(files(map[string]string{TrialsFile: strings.TrimSuffix(whole, "\n")}), "dir"); err != nil || len(r.Trials) != 9 || r.Torn != "" {
-		t.Errorf("a last line that only lacks its end: %+v, %v", r, err)
+		t.Errorf("a last line that only lacks its newline: %+v, %v", r, err)
 	}
 }
 
-// TestResultsAreDerived: whatever results.json says, trials decide.
+// TestResultsAreDerived: the trials decide, whatever results.json says.
 func TestResultsAreDerived(t *testing.T) {
 	doc := `{"version":1,"environment":{},"verdicts":[{"metric":"cost_ns_per_packet","part":"cost","control":"a","variant":"b","verdict":"better"}]}`
 	r, err := Read(files(map[string]string{ResultsFile: doc}), "dir")
@@ -132,7 +132,7 @@ func TestResultsAreDerived(t *testing.T) {
 	res := r.Results()
 	for _, v := range res.Verdicts {
 		if v.Metric == study.CostNS && v.Verdict != stats.Worse {
-			t.Errorf("a tenth more cost is %s", v.Verdict)
+			t.Errorf("a tenth more cost has the verdict %s", v.Verdict)
 		}
 	}
 	if w := fmt.Sprint(r.Warnings(res)); !strings.Contains(w, "1 verdict that cannot be derived from its trials") {
@@ -140,7 +140,7 @@ func TestResultsAreDerived(t *testing.T) {
 	}
 }
 
-// TestFacts: the record carries what its environment was drawn from.
+// TestFacts: the record contains the facts from which its environment was derived.
 func TestFacts(t *testing.T) {
 	facts := `{"version":1,"os":"linux","cpu":{"model":"EPYC"}}`
 	results := func(file, sum string) string {
@@ -164,7 +164,7 @@ func TestFacts(t *testing.T) {
 	}
 	for _, name := range []string{"../secret", "trials.jsonl", "facts-x.json", "/etc/passwd", ""} {
 		if _, err := Read(files(map[string]string{ResultsFile: results(name, sum)}), "dir"); err == nil {
-			t.Errorf("%q was taken for facts", name)
+			t.Errorf("%q was accepted as a facts file", name)
 		}
 	}
 }
@@ -180,7 +180,7 @@ func FuzzParseTrials(f *testing.F) {
 		}
 		again, same, err := ParseTrials("t", data[:whole])
 		if err != nil || len(again) != len(all) || same != whole {
-			t.Errorf("the whole part is not stable: %+v, then %+v, %v", all, again, err)
+			t.Errorf("parsing the undamaged part again differs: %+v, then %+v, %v", all, again, err)
 		}
 	})
 }

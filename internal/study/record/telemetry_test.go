@@ -50,7 +50,7 @@ func TestTelemetry(t *testing.T) {
 	}
 	for _, bad := range []string{telemetryLine("../secret", sum), telemetryLine("profile-/etc/passwd.pb.gz", sum), "{}\n" + telemetryLine(file, sum)} {
 		if _, err := Read(files(map[string]string{TelemetryFile: bad}), "dir"); err == nil {
-			t.Errorf("taken: %s", bad)
+			t.Errorf("accepted: %s", bad)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func FuzzParseTelemetry(f *testing.F) {
 		}
 		again, same, err := ParseTelemetry("t", data[:whole])
 		if err != nil || len(again) != len(all) || same != whole {
-			t.Errorf("the whole part is not stable: %d then %d, %v", len(all), len(again), err)
+			t.Errorf("parsing the undamaged part again gives %d lines, then %d, %v", len(all), len(again), err)
 		}
 	})
 }
