@@ -144,7 +144,7 @@ func Plain(name string, text []byte) bool {
 			return true
 		default:
 			all++
-			if m := fullLine.FindSubmatch(s); m != nil && string(m[2]) == "=" {
+			if m := fullLine().FindSubmatch(s); m != nil && string(m[2]) == "=" {
 				set++
 			}
 		}
@@ -209,7 +209,7 @@ func (h *Host) add(file, text, place string, at int) {
 }
 
 // variable matches what a template or a program replaces by a value.
-var variable = regexp.MustCompile(templated + `|\{\{|\{%|\$\{|\$[A-Za-z_(0-9@*]|<%|@[A-Za-z_]+@|` + "`")
+var variable = lazily(templated + `|\{\{|\{%|\$\{|\$[A-Za-z_(0-9@*]|<%|@[A-Za-z_]+@|` + "`")
 
 // truth maps YAML booleans, which Ansible's module writes as numbers.
 var truth = map[string]string{"true": "1", "yes": "1", "false": "0", "no": "0"}
@@ -229,13 +229,13 @@ func (h *Host) set(name, value, place string, at int) {
 	switch {
 	case h.settings+len(h.Unresolved) >= maxLines || sysfs.MatchString(name):
 		return
-	case variable.MatchString(name):
+	case variable().MatchString(name):
 		why = "its name holds a variable"
 	case standIn.MatchString(value):
 		why = "its value means another: " + short(value)
 	case strings.ContainsAny(value, "\"'\\"):
 		why = "its value is quoted by a program: " + short(value)
-	case value == "" || variable.MatchString(value):
+	case value == "" || variable().MatchString(value):
 		why = "its value is not in the file"
 		switch {
 		case strings.Contains(value, templated):

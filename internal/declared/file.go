@@ -30,7 +30,7 @@ func (w *walker) file(n *node, h *Host) bool {
 	}
 	at = path.Clean(strings.TrimPrefix(at, "{{ linerate_root }}"))
 	known := slices.ContainsFunc(readable, func(p string) bool { return strings.HasPrefix(at, p) })
-	if known && !variable.MatchString(text) && !variable.MatchString(at) {
+	if known && !variable().MatchString(text) && !variable().MatchString(at) {
 		w.addText(h, at, text, at, lines)
 		return true
 	}

@@ -48,7 +48,7 @@ func formOf(name, text string, doc *node) Host {
 		h.Form = "puppet"
 	case strings.HasPrefix(base, "values"):
 		h.Form = "Helm values"
-	case len(doc.keys) > 0 && wholeName.MatchString(doc.keys[0].key): // such as the output of nix eval --json
+	case len(doc.keys) > 0 && wholeName().MatchString(doc.keys[0].key): // such as the output of nix eval --json
 		h.Form = "sysctls"
 	}
 	return h

@@ -104,13 +104,13 @@ var (
 	// boxed matches a command that starts a container with a sysctl: docker run, podman's quadlets.
 	boxed = regexp.MustCompile(`-{2}sysctl[= ]|^Sysctl=`)
 	// puppetName and puppetValue match a resource of a sysctl type.
-	puppetName  = regexp.MustCompile(`["'](` + sysctlName + `)["']\s*:`)
+	puppetName  = lazily(`["'](` + sysctlName + `)["']\s*:`)
 	puppetValue = regexp.MustCompile(`\bval(?:ue)?\s*=>\s*("[^"]*"|'[^']*'|\[[^\]]*\]|[^,}\s]+)`)
 )
 
 // resource reads a Puppet resource, whose title is the name of a sysctl.
 func (r *lineReader) resource(s string, at int) {
-	if m := puppetName.FindStringSubmatch(s); m != nil {
+	if m := puppetName().FindStringSubmatch(s); m != nil {
 		r.name = m[1]
 	}
 	if m := puppetValue.FindStringSubmatch(s); m != nil && r.name != "" {
@@ -149,37 +149,37 @@ func (r *lineReader) words(s string, at int) {
 	if r.lang == "sh" && r.here == "" && bsdName.MatchString(s) {
 		return // a multi-line text: its destination is unknown
 	}
-	if m := fullLine.FindStringSubmatch(s); m != nil && s[0] != '"' && s[0] != '\'' && (m[2] == "=" || r.lang == "template") {
+	if m := fullLine().FindStringSubmatch(s); m != nil && s[0] != '"' && s[0] != '\'' && (m[2] == "=" || r.lang == "template") {
 		r.h.set(m[1], plain(m[3]), r.where, at)
 		return
 	}
-	if m := moduleWords.FindStringSubmatch(s); m != nil {
+	if m := moduleWords().FindStringSubmatch(s); m != nil {
 		r.h.set(m[1], m[2]+m[3]+m[4], r.where, at)
 		return
 	}
-	if m := echoed.FindStringSubmatch(s); m != nil {
+	if m := echoed().FindStringSubmatch(s); m != nil {
 		r.h.set(strings.ReplaceAll(m[2], "/", "."), m[1], r.where, at)
 	}
-	for _, form := range []*regexp.Regexp{echoedLine, replaced} {
+	for _, form := range []*regexp.Regexp{echoedLine(), replaced()} {
 		if m := form.FindStringSubmatch(s); m != nil {
 			r.h.set(m[1], m[2], r.where, at)
 		}
 	}
-	rest := quotedWord.ReplaceAllStringFunc(s, func(w string) string {
-		if m := quotedWord.FindStringSubmatch(w); m[1] == m[4] {
+	rest := quotedWord().ReplaceAllStringFunc(s, func(w string) string {
+		if m := quotedWord().FindStringSubmatch(w); m[1] == m[4] {
 			r.h.set(m[2], m[3], r.where, at)
 			return ""
 		}
 		return w
 	})
-	for _, m := range inWords.FindAllStringSubmatch(rest, 64) {
+	for _, m := range inWords().FindAllStringSubmatch(rest, 64) {
 		r.h.set(m[2], plain(m[3]), r.where, at)
 	}
 }
 
 // code reads a line of Nix, HCL, TOML or Puppet, in which a bare word is a variable.
 func (r *lineReader) code(s string, at int) {
-	found := codeSet.FindAllStringSubmatch(s, 64)
+	found := codeSet().FindAllStringSubmatch(s, 64)
 	for _, m := range found {
 		r.assign(m[1], m[2], at)
 	}
@@ -233,7 +233,7 @@ func (r *lineReader) parameters(s string, at int) {
 	}
 	words, _, ends := strings.Cut(s, "]")
 	for _, m := range nixString.FindAllStringSubmatch(words, 256) {
-		if !variable.MatchString(m[1]) {
+		if !variable().MatchString(m[1]) {
 			r.h.add(nixLists[r.list], m[1], "boot."+r.list, at)
 		}
 	}

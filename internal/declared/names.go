@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // families matches the first two components of sysctl names; keys of other programs can look
@@ -28,11 +29,17 @@ const sysctlName = `(?:` + families + `(?:[\w./*:%@-]|` + inserted + `)*|vm[./](
 
 const inserted = `\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$\w+|<%=[^<>]*%>`
 
+// lazily compiles an expression when it is first used: those that hold every family of names take
+// milliseconds, which each start of the command would spend.
+func lazily(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
 var (
 	// sysfs also has such directories.
 	sysfs = regexp.MustCompile(`^kernel[./](?:mm|debug|slab)[./]`)
 	// begins matches the beginning of a name.
-	begins  = regexp.MustCompile(`^(?:` + families + `|vm[./][a-z])`)
+	begins  = lazily(`^(?:` + families + `|vm[./][a-z])`)
 	bsdText = regexp.MustCompile(`(?i)freebsd|/boot/loader\.conf|\bsysrc\b|opnsense|pfsense|\bjail`)
 	bsdName = regexp.MustCompile(`^(?:` + freebsd + `)`)
 	bsdOrVM = regexp.MustCompile(`^(?:vm[./]|` + freebsd + `)`)
@@ -55,7 +62,7 @@ func mentions(text []byte) bool {
 		for from > 0 && text[from-1] >= 'a' && text[from-1] <= 'z' {
 			from--
 		}
-		if n := i - from; n >= 2 && n <= len("security") && begins.Match(text[from:min(from+40, len(text))]) {
+		if n := i - from; n >= 2 && n <= len("security") && begins().Match(text[from:min(from+40, len(text))]) {
 			return true
 		}
 	}
@@ -63,27 +70,27 @@ func mentions(text []byte) bool {
 }
 
 var (
-	wholeName = regexp.MustCompile(`^` + sysctlName + `$`)
+	wholeName = lazily(`^` + sysctlName + `$`)
 	// fullLine matches a line that is an assignment, as in sysctl.conf or in a list.
-	fullLine = regexp.MustCompile(`^-?["']?(` + sysctlName + `)["']?\s*(=|:)\s*(.*)$`)
+	fullLine = lazily(`^-?["']?(` + sysctlName + `)["']?\s*(=|:)\s*(.*)$`)
 	// inWords matches assignments among words: sysctl -w a=b, name=a value=b.
-	inWords = regexp.MustCompile(`(?:^|[\s"'&|;(\[,])(["']?)(` + sysctlName + `)=("[^"]*"|'[^']*'|[^\s"'&|;\])<>]+)`)
+	inWords = lazily(`(?:^|[\s"'&|;(\[,])(["']?)(` + sysctlName + `)=("[^"]*"|'[^']*'|[^\s"'&|;\])<>]+)`)
 	// quotedWord matches a quoted shell word with an assignment that may have blanks.
-	quotedWord = regexp.MustCompile(`(["'])(` + sysctlName + `)\s*=\s*([^"']*)(["'])`)
+	quotedWord = lazily(`(["'])(` + sysctlName + `)\s*=\s*([^"']*)(["'])`)
 	// moduleWords matches Ansible's short form: sysctl: name=a value=b.
-	moduleWords = regexp.MustCompile(`\bname=["']?(` + sysctlName + `)["']?\s.*?\bvalue=(?:"([^"]*)"|'([^']*)'|(\S+))`)
+	moduleWords = lazily(`\bname=["']?(` + sysctlName + `)["']?\s.*?\bvalue=(?:"([^"]*)"|'([^']*)'|(\S+))`)
 	// echoed matches a write below /proc/sys.
-	echoed = regexp.MustCompile(`\becho\s+(?:-n\s+)?["']?([^"'>|]*?)["']?\s*(?:>|\|\s*(?:sudo\s+)?tee)\s*["']?/proc/sys/((?:[\w./-]|` + inserted + `)+)`)
+	echoed = lazily(`\becho\s+(?:-n\s+)?["']?([^"'>|]*?)["']?\s*(?:>|\|\s*(?:sudo\s+)?tee)\s*["']?/proc/sys/((?:[\w./-]|` + inserted + `)+)`)
 	// echoedLine matches an unquoted line written to a file.
-	echoedLine = regexp.MustCompile(`\becho\s+(` + sysctlName + `)\s+=\s*([^"'|>]+?)\s*>`)
+	echoedLine = lazily(`\becho\s+(` + sysctlName + `)\s+=\s*([^"'|>]+?)\s*>`)
 	// replaced matches the replacement line of a sed command.
-	replaced = regexp.MustCompile(`\bsed\b.*[@|#]\s*(` + sysctlName + `)\s*=\s*([^@|#"']+)[@|#]g?["']`)
+	replaced = lazily(`\bsed\b.*[@|#]\s*(` + sysctlName + `)\s*=\s*([^@|#"']+)[@|#]g?["']`)
 	// asked matches a search for a setting in a file.
 	asked = regexp.MustCompile(`\b[ef]?grep\b[^|;&]*`)
 	// told matches a message about a setting that is not written to a file.
 	told = regexp.MustCompile(`^(?:echo|printf)\s[^>|]*\bsysctl\s[^>|]*$`)
 	// codeSet matches an assignment in a language in which strings are quoted.
-	codeSet = regexp.MustCompile(`(?:^|[\s{;.(])["']?(` + sysctlName + `)["']?\s*=>?\s*("(?:[^"\\]|\\.)*"|''[^']*''|'[^']*'|\[[^\]]*\]|[^;,}#]+)`)
+	codeSet = lazily(`(?:^|[\s{;.(])["']?(` + sysctlName + `)["']?\s*=>?\s*("(?:[^"\\]|\\.)*"|''[^']*''|'[^']*'|\[[^\]]*\]|[^;,}#]+)`)
 	// aksSet matches a sysctl in the spelling of Azure node pools.
 	aksSet = regexp.MustCompile(`^\s*((?:net|vm|fs|kernel|transparent)_[a-z0-9_]+)\s*=\s*([^#]+)`)
 	// aksKeys matches keys around those of Azure node pools.

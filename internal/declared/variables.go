@@ -86,7 +86,7 @@ func (h *Host) join(vars *Variables) {
 // assigned returns the name that a line sets, "" if it sets none.
 func assigned(l Line) string {
 	name, _, ok := strings.Cut(l.Text, "=")
-	if name = strings.TrimLeft(strings.TrimSpace(name), "-"); !ok || !wholeName.MatchString(name) {
+	if name = strings.TrimLeft(strings.TrimSpace(name), "-"); !ok || !wholeName().MatchString(name) {
 		return ""
 	}
 	return name
@@ -132,7 +132,7 @@ func (h *Host) resolve(name string, vars *Variables) {
 				return v
 			})
 		}
-		if value == u.value || variable.MatchString(value) || variable.MatchString(u.Name) {
+		if value == u.value || variable().MatchString(value) || variable().MatchString(u.Name) {
 			h.Unresolved = append(h.Unresolved, u)
 			continue
 		}

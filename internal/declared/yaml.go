@@ -103,7 +103,7 @@ var bootKeys = []string{"extraKernelArgs", "kernelArguments", "shouldExist", "sh
 
 // parameter adds a kernel parameter; in Talos a leading dash removes one.
 func (w *walker) parameter(n *node, key string, h *Host) {
-	if !strings.HasPrefix(n.text, "-") && !variable.MatchString(n.text) {
+	if !strings.HasPrefix(n.text, "-") && !variable().MatchString(n.text) {
 		h.add(commandLine, n.text, key, n.line)
 	}
 }
@@ -117,7 +117,7 @@ func (w *walker) mapping(n *node, at []string, h *Host) {
 		n = salt.joined(path.Base(strings.Join(at, "/")))
 	}
 	name, value := n.first("name", "key", "sysctl", "param"), n.first("value", "val")
-	if wholeName.MatchString(name.text) && (value.line > 0 || n.get("state").line > 0) {
+	if wholeName().MatchString(name.text) && (value.line > 0 || n.get("state").line > 0) {
 		h.set(name.text, value.text, strings.Join(at[max(0, len(at)-2):], "."), name.line)
 		return
 	}
@@ -161,9 +161,9 @@ func (w *walker) named(e entry, at []string, h *Host) bool {
 		return true
 	}
 	switch {
-	case h.Form == "Talos" && len(at) > 0 && at[len(at)-1] == "sysfs" && v.scalar && !variable.MatchString(name+v.text):
+	case h.Form == "Talos" && len(at) > 0 && at[len(at)-1] == "sysfs" && v.scalar && !variable().MatchString(name+v.text):
 		h.add("/etc/rc.local", "echo "+v.text+" > /sys/"+strings.ReplaceAll(strings.Trim(name, "/"), ".", "/"), where, e.line)
-	case !wholeName.MatchString(name):
+	case !wholeName().MatchString(name):
 		return false
 	case v.scalar:
 		h.set(name, oneLine(v.text), where, e.line)
