@@ -29,8 +29,7 @@ const sysctlName = `(?:` + families + `(?:[\w./*:%@-]|` + inserted + `)*|vm[./](
 
 const inserted = `\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$\w+|<%=[^<>]*%>`
 
-// lazily compiles an expression when it is first used: those that hold every family of names take
-// milliseconds, which each start of the command would spend.
+// lazily compiles at the first use: expressions with every family would cost each start of the command milliseconds.
 func lazily(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
