@@ -67,6 +67,8 @@ type names struct {
 	OwnNode func(name, value string) string `expr:"own_node"`
 	// Bytes formats a size.
 	Bytes func(n any) string `expr:"bytes"`
+	// Detail returns the first number of details(service, word), or 0.
+	Detail func(service, word string) float64 `expr:"detail"`
 	// Amount parses a size such as "8 GB" or "64m" with binary units; 0 if it is none.
 	Amount func(text string) float64 `expr:"amount"`
 }
@@ -93,6 +95,7 @@ func ruleNames(e tunable.Env, f *fact.Facts, lists *Lists) *names {
 		},
 		HighestCPU: highestCPU,
 		OwnNode:    func(name, value string) string { return ownNode(f, name, value) },
+		Detail:     func(service, word string) float64 { return e.NumberAt(strings.Join(e.Details(service, word), " "), 1) },
 		Amount:     amount,
 		Bytes:      func(n any) string { return calc.Format(factexpr.Number(n), calc.Bytes) },
 	}
