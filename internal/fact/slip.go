@@ -2,6 +2,7 @@ package fact
 
 import (
 	_ "embed" // slips.txt
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -47,7 +48,7 @@ func TextFiles() []string {
 func SlipsIn(file, text string) (all []Problem, told []Line) {
 	plain := remarks.ReplaceAllString(text, "")
 	for _, s := range slips() {
-		if !slices.ContainsFunc(s.files, func(p string) bool { ok, _ := path.Match(p, file); return ok }) {
+		if s.files[0] == "+" || !slices.ContainsFunc(s.files, func(p string) bool { ok, _ := path.Match(p, file); return ok }) {
 			continue
 		}
 		if strings.Contains(s.name, ":") {
@@ -70,6 +71,31 @@ func (s slip) tells(file, text string) (told []Line) {
 	return told
 }
 
+// SlipsAcross finds what files of a host say against each other, by the cases whose files, all of
+// which must be there but those with "?", stand behind "+". The line is the one where it ends.
+func SlipsAcross(texts map[string]string) []Problem {
+	const mark = "==> " // begins the line with a file's path, above its text
+	var all []Problem
+	for _, s := range slips() {
+		joint, whole := "", s.files[0] == "+"
+		for _, f := range s.files[1:] {
+			pattern, optional := strings.CutSuffix(f, "?")
+			before := len(joint)
+			for _, name := range slices.Sorted(maps.Keys(texts)) {
+				if ok, _ := path.Match(pattern, name); ok && whole && texts[name] != "" {
+					joint += mark + name + "\n" + remarks.ReplaceAllString(texts[name], "") + "\n"
+				}
+			}
+			whole = whole && (optional || len(joint) > before)
+		}
+		if at := s.in(joint); whole && at >= 0 {
+			file, above, _ := strings.Cut(joint[strings.LastIndex(joint[:at], mark)+len(mark):at], "\n")
+			all = append(all, Problem{File: file, Line: 1 + strings.Count(above, "\n"), Kind: ProblemSlip, Message: s.name})
+		}
+	}
+	return all
+}
+
 // in returns where a slip's text ends, -1 if there is none.
 func (s slip) in(text string) int {
 	if strings.HasPrefix(s.excuse, "~") {
@@ -89,13 +115,14 @@ func (s slip) in(text string) int {
 
 // undeclared returns where the first undeclared name in a text ends, -1 if there is none.
 func (s slip) undeclared(text string) int {
-	declared := map[string]bool{"": true}
+	declared := map[string]bool{"": true, "REDACTED": true}
 	for _, m := range s.unless.FindAllStringSubmatch(text, -1) {
-		name := strings.Join(m[1:], "")
-		if name == "" {
+		if strings.Join(m[1:], "") == "" {
 			return -1
 		}
-		declared[name] = true
+		for _, name := range m[1:] {
+			declared[name] = true
+		}
 	}
 	for _, at := range s.wrong.FindAllStringSubmatchIndex(text, -1) {
 		for i := 2; i < len(at); i += 2 {

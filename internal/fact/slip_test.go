@@ -168,11 +168,85 @@ var slipCases = map[string]struct {
 	"nm-tunnel-mtu":            {"/etc/NetworkManager/system-connections/a.nmconnection", []string{"[connection]\ntype=wireguard\n[wireguard]\nmtu=1500\n"}, []string{"[connection]\ntype=wireguard\n[wireguard]\nmtu=1420\n", "[connection]\ntype=ethernet\n[ethernet]\nmtu=1500\n"}},
 	"mtu-small":                {"/etc/netplan/a.yaml", []string{"   mtu: 1200\n"}, []string{"   mtu: 1280\n   mtu: 1500\n"}},
 	"bind-cache-share":         {"/etc/bind/named.conf.options", []string{"options {\n max-cache-size 95%;\n};\n"}, []string{"options {\n max-cache-size 50%;\n};\n"}},
+	"ipfw-pipe":                {"/etc/ipfw.rules", []string{"ipfw pipe 1 config bw 20Mbit/s\nipfw add 100 pipe 2 ip from any to any out\n"}, []string{"ipfw pipe 1 config bw 20Mbit/s\nipfw add 100 pipe 1 ip from any to any out\n", "for p in 1 2; do\nipfw pipe $p config bw 1Mbit/s\ndone\nipfw add pipe 2 ip from any to any\n"}},
+	"ipfw-queue":               {"/etc/ipfw.rules", []string{"ipfw queue 1 config pipe 1\nipfw add 100 queue 3 ip from any to any out\n"}, []string{"ipfw queue 1 config pipe 1 weight 50\nipfw add 100 queue 1 ip from any to any out\n"}},
+	"ipfw-queue-pipe":          {"/etc/ipfw.rules", []string{"ipfw pipe 1 config bw 20Mbit/s\nipfw queue 1 config pipe 2 weight 5\n"}, []string{"ipfw pipe 1 config bw 20Mbit/s\nipfw queue 1 config pipe 1 weight 5\n"}},
+	"ipfw-nat":                 {"/etc/ipfw.rules", []string{"ipfw nat 1 config if em0\nipfw add 100 nat 2 ip from any to any via em0\n"}, []string{"ipfw nat 1 config if em0\nipfw add 100 nat 1 ip from any to any via em0\n"}},
+	"ipfw-slots":               {"+", []string{"==> /etc/ipfw.rules\nipfw -q pipe 1 config bw 50Mbit/s queue 500\n"}, []string{"==> /etc/ipfw.rules\nipfw pipe 1 config bw 50Mbit/s queue 500\n==> /etc/sysctl.conf\nnet.inet.ip.dummynet.pipe_slot_limit=1000\n", "==> /etc/ipfw.rules\nipfw pipe 1 config bw 50Mbit/s queue 100\nipfw pipe 2 config bw 50Mbit/s queue 500KBytes\n"}},
+	"ipfw-weight":              {"/etc/ipfw.rules", []string{"ipfw queue 1 config pipe 1 weight 200\n"}, []string{"ipfw queue 1 config pipe 1 weight 100\n"}},
+	"ipfw-bandwidth":           {"/etc/ipfw.rules", []string{"ipfw pipe 1 config bw 100 delay 5\n"}, []string{"ipfw pipe 1 config bw 100Mbit/s\nipfw pipe 2 config bw 0\nipfw pipe 3 config bw 10000000\n"}},
+	"ipfw-bandwidth-max":       {"/etc/ipfw.rules", []string{"ipfw pipe 2 config bw 5Gbit/s\n"}, []string{"ipfw pipe 2 config bw 4Gbit/s\nipfw pipe 3 config bw 1000Mbit/s\n"}},
+	"ipfw-delay":               {"/etc/ipfw.rules", []string{"ipfw pipe 1 config delay 20000\n"}, []string{"ipfw pipe 1 config delay 50\n"}},
+	"ipfw-flush":               {"/etc/ipfw.rules", []string{"#!/bin/sh\nipfw flush\n"}, []string{"#!/bin/sh\nipfw -q flush\nipfw -f flush\n"}},
+	"ipfw-port":                {"/etc/ipfw.rules", []string{"ipfw add 100 allow tcp from any to me port 22\n"}, []string{"ipfw add 100 allow tcp from any to me 22\nipfw add allow tcp from any to me dst-port 22\n"}},
+	"ipfw-udp-setup":           {"/etc/ipfw.rules", []string{"ipfw add 100 allow udp from any to me 53 setup keep-state\n"}, []string{"ipfw add 100 allow udp from any to me 53 keep-state\nipfw add allow tcp from any to me 22 setup\n"}},
+	"ipfw-loopback-late":       {"/etc/ipfw.rules", []string{"ipfw add 100 deny ip from any to 127.0.0.0/8\nipfw add 200 allow ip from any to any via lo0\n"}, []string{"ipfw add 100 allow ip from any to any via lo0\nipfw add 200 deny ip from any to 127.0.0.0/8\n"}},
+	"ipfw-icmp":                {"/etc/ipfw.rules", []string{"ipfw add 100 deny icmp from any to any\n"}, []string{"ipfw add 90 allow icmp from any to any icmptypes 3,11\nipfw add 100 deny icmp from any to any\n"}},
+	"ipfw-shape-late":          {"/etc/ipfw.rules", []string{"ipfw add 100 allow ip from any to any\nipfw add 200 pipe 1 ip from any to any out\n"}, []string{"ipfw add 100 pipe 1 ip from any to any out\nipfw add 200 allow ip from any to any\n"}},
+	"ipfw-dummynet":            {"+", []string{"==> /etc/ipfw.rules\nipfw pipe 1 config bw 1Mbit/s\n==> /etc/rc.conf\nfirewall_enable=\"YES\"\n"}, []string{"==> /etc/ipfw.rules\nipfw pipe 1 config bw 1Mbit/s\n==> /etc/rc.conf\nfirewall_enable=\"YES\"\ndummynet_enable=\"YES\"\n"}},
+	"ipfw-nat-module":          {"+", []string{"==> /etc/ipfw.rules\nipfw nat 1 config if em0\n==> /etc/rc.conf\nfirewall_enable=\"YES\"\n"}, []string{"==> /etc/ipfw.rules\nipfw nat 1 config if em0\n==> /etc/rc.conf\nfirewall_nat_enable=\"YES\"\n"}},
+	"pf-loopback":              {"/etc/pf.conf", []string{"block all\npass in on em1\npass out on em0\n"}, []string{"set skip on lo0\nblock all\npass out\n", "block in on em0\npass out\n", "block all\npass quick on lo0 all\npass out\n", "ifs = \"lo0\"\nset skip on $ifs\nblock all\n", "block in all\npass all\n"}},
+	"pf-queue":                 {"/etc/pf.conf", []string{"altq on em0 priq queue { a b }\nqueue a priq(default)\nqueue b\npass out queue c\n"}, []string{"altq on em0 priq queue { a b }\nqueue a priq(default)\nqueue b\npass out queue b\n"}},
+	"pf-altq":                  {"/etc/pf.conf", []string{"altq on em0 cbq bandwidth 100Mb queue { a }\n"}, []string{"pass all\n"}},
+	"pf-openbsd":               {"/etc/pf.conf", []string{"queue std on em0 bandwidth 100M\n"}, []string{"altq on em0 cbq bandwidth 100Mb queue { std }\nqueue std bandwidth 100% cbq(default)\n"}},
+	"pf-mss":                   {"/etc/pf.conf", []string{"scrub in on em0 max-mss 9000\n"}, []string{"scrub in on em0 max-mss 1452\n"}},
+	"pf-mss-pppoe":             {"+", []string{"==> /etc/rc.conf\nppp_enable=\"YES\"\n==> /etc/pf.conf\nset skip on lo0\nscrub in all max-mss 1460\n"}, []string{"==> /etc/rc.conf\nppp_enable=\"YES\"\n==> /etc/pf.conf\nscrub in all max-mss 1452\n"}},
+	"pf-nat-dhcp":              {"+", []string{"==> /etc/rc.conf\nifconfig_em0=\"DHCP\"\n==> /etc/pf.conf\nset skip on lo0\nnat on em0 from 10.0.0.0/8 to any -> em0\npass\n"}, []string{"==> /etc/rc.conf\nifconfig_em0=\"DHCP\"\n==> /etc/pf.conf\nnat on em0 from 10.0.0.0/8 to any -> (em0)\n", "==> /etc/rc.conf\nifconfig_em1=\"DHCP\"\nifconfig_em0=\"inet 198.18.0.1/24\"\n==> /etc/pf.conf\nnat on em0 from 10.0.0.0/8 to any -> em0\n"}},
+	"pf-number":                {"/etc/pf.conf", []string{"pass in proto tcp to port 70000\n", "pass in from 198.18.0.0/33\n", "pass in from { 198.18.256.0/24 }\n"}, []string{"pass in proto tcp from 198.18.0.0/32 to port 65535\npass in inet6 from 2001:db8:300::/48 to any port { 22 443 }\n"}},
+	"pf-word-rule":             {"/etc/pf.conf", []string{"allow in proto tcp to port 22\n"}, []string{"pass in proto tcp to port 22\ndrop = \"em0\"\n"}},
+	"pf-quick":                 {"/etc/pf.conf", []string{"ext_if = \"em0\"\nblock in quick on $ext_if\npass in on $ext_if proto tcp to port 22\n"}, []string{"block in on em0\nblock in quick on em0 from <bad>\npass in on em0 proto tcp to port 22\nblock in quick on em1\n"}},
+	"pf-skip":                  {"/etc/pf.conf", []string{"ext_if = \"em0\"\nset skip on { lo0 em0 }\n"}, []string{"ext_if = \"em0\"\nset skip on { lo0 em1 }\n"}},
+	"pf-nat-to":                {"/etc/pf.conf", []string{"match out on em0 nat-to (em0)\n"}, []string{"nat on em0 from em1:network to any -> (em0)\n"}},
+	"rc-word":                  {"/etc/rc.conf", []string{"ifconfig_em0=\"inet 198.18.0.1 netmsk 255.255.255.0\"\n"}, []string{"ifconfig_em0=\"inet 198.18.0.1 netmask 255.255.255.0\"\n"}},
+	"rc-fe80":                  {"/etc/rc.conf", []string{"ipv6_defaultrouter=\"fe80::1\"\n"}, []string{"ipv6_defaultrouter=\"fe80::1%em0\"\n"}},
+	"rc-inet6":                 {"/etc/rc.conf", []string{"ifconfig_em1_ipv6=\"2001:db8::1/64\"\n"}, []string{"ifconfig_em1_ipv6=\"inet6 2001:db8::1/64\"\n"}},
+	"rc-nfsd":                  {"/etc/rc.conf", []string{"nfs_server_flags=\"-u -t -n 1024\"\n"}, []string{"nfs_server_flags=\"-u -t -n 256\"\nnfs_server_flags=\"-t --maxthreads 512\"\n"}},
+	"rc-powerd-percent":        {"/etc/rc.conf", []string{"powerd_flags=\"-a hiadaptive -i 250\"\n"}, []string{"powerd_flags=\"-a hiadaptive -i 85 -r 60\"\n"}},
+	"rc-lagg-address":          {"/etc/rc.conf", []string{"ifconfig_em0=\"inet 198.18.0.1/24\"\nifconfig_em1=\"up\"\nifconfig_lagg0=\"laggproto lacp laggport em0 laggport em1 198.18.0.2/24\"\n"}, []string{"ifconfig_em0=\"up -lro mtu 9000\"\nifconfig_em1=\"up\"\nifconfig_lagg0=\"laggproto lacp laggport em0 laggport em1 198.18.0.2/24\"\n"}},
+	"jail-vnet-address":        {"/etc/jail.conf", []string{"www {\n vnet;\n vnet.interface = \"epair0b\";\n ip4.addr = 198.18.0.5;\n}\n"}, []string{"a {\n vnet;\n vnet.interface = \"epair0b\";\n}\nb {\n ip4.addr = 198.18.0.5;\n}\n"}},
+	"jail-semicolon":           {"/etc/jail.conf", []string{"www {\n path = \"/jails/www\";\n exec.stop = \"/bin/sh /etc/rc.shutdown\"\n}\n"}, []string{"www {\n path = \"/jails/www\";\n ip4.addr = 198.18.0.5,\n  198.18.0.6;\n exec.stop = \"/bin/sh /etc/rc.shutdown\";\n}\n"}},
+	"jail-allow":               {"/etc/jail.conf", []string{"www { allow.raw_socket; }\n"}, []string{"www { allow.raw_sockets; allow.mount.zfs; allow.nosysvipc; }\n"}},
+	"jail-list":                {"+", []string{"==> /etc/rc.conf\njail_list=\"www db\"\n==> /etc/jail.conf\nwww {\n path=\"/j\";\n}\n"}, []string{"==> /etc/rc.conf\njail_list=\"www\"\n==> /etc/jail.conf\nwww { path=\"/j\"; }\ndb { path=\"/d\"; }\n"}},
+	"jail-off":                 {"+", []string{"==> /etc/jail.conf\nwww {\n path=\"/j\";\n}\n==> /etc/rc.conf\nsshd_enable=\"YES\"\n"}, []string{"==> /etc/jail.conf\nwww { path=\"/j\"; }\n==> /etc/rc.conf\njail_enable=\"YES\"\n"}},
+	"jail-interface":           {"+", []string{"==> /etc/jail.conf\nwww {\n interface = \"em9\";\n}\n==> /etc/rc.conf\nifconfig_em0=\"up\"\n"}, []string{"==> /etc/jail.conf\nwww { interface = em0; }\ndb { ip4.addr = \"lo1|198.18.0.1/32\"; }\n==> /etc/rc.conf\nifconfig_em0=\"up\"\ncloned_interfaces=\"bridge0 lo1\"\n"}},
+	"devfs-ruleset":            {"+", []string{"==> /etc/rc.conf\ndevfs_system_ruleset=\"localrules\"\n==> /etc/devfs.rules\n[webrules=10]\nadd path bpf0 mode 0660\n"}, []string{"==> /etc/rc.conf\ndevfs_system_ruleset=\"localrules\"\n==> /etc/devfs.rules\n[localrules=10]\nadd path bpf0 mode 0660\n"}},
+	"devfs-number":             {"/etc/devfs.rules", []string{"[local=4]\nadd path bpf0 unhide\n"}, []string{"[local=10]\nadd path bpf0 unhide\n"}},
+	"login-backslash":          {"/etc/login.conf", []string{"default:\\\n\t:openfiles=1024:\n\t:maxproc=512:\n"}, []string{"default:\\\n\t:openfiles=1024:\\\n\t:maxproc=512:\n\ndaemon:\\\n\t:tc=default:\n"}},
+	"login-name":               {"/etc/login.conf", []string{"default:\\\n\t:openfile=1024:\n"}, []string{"default:\\\n\t:openfiles-cur=1024:\\\n\t:path=/bin /usr/bin:\\\n\t:vmemoryuse=unlimited:\n"}},
+	"login-class":              {"/etc/login.conf", []string{"default:\\\n\t:openfiles=9:\n\nweb:\\\n\t:tc=defaults:\n"}, []string{"default:\\\n\t:openfiles=9:\n\nweb:\\\n\t:tc=default:\n"}},
+	"login-soft":               {"/etc/login.conf", []string{"web:\\\n\t:openfiles-max=1024:\\\n\t:openfiles-cur=65536:\n"}, []string{"web:\\\n\t:openfiles-max=65536:\\\n\t:openfiles-cur=1024:\n"}},
+	"login-daemon":             {"+", []string{"==> /etc/login.conf\ndaemon:\\\n\t:openfiles=1024:\\\n\t:tc=default:\n==> /etc/rc.conf\nnginx_enable=\"YES\"\n"}, []string{"==> /etc/login.conf\ndaemon:\\\n\t:openfiles=100000:\\\n\t:tc=default:\n==> /etc/rc.conf\nnginx_enable=\"YES\"\n"}},
+	"mpd-mtu":                  {"/usr/local/etc/mpd5/mpd.conf", []string{"pppoe:\n\tcreate link static L1 pppoe\n\tset link mtu 1500\n"}, []string{"pppoe:\n\tcreate link static L1 pppoe\n\tset link mtu 1492\n"}},
+	"mpd-mss":                  {"+", []string{"==> /usr/local/etc/mpd5/mpd.conf\npppoe:\n\tcreate link static L1 pppoe\n"}, []string{"==> /usr/local/etc/mpd5/mpd.conf\npppoe:\n\tset iface enable tcpmssfix\n\tcreate link static L1 pppoe\n"}},
+	"kernel-gone":              {"/usr/src/sys/amd64/conf/R", []string{"options \tIPSEC_NAT_T\n", "device polling\n", "device igb # Intel\n"}, []string{"options IPSEC\ndevice tuntap\ndevice em\ndevice ix\n"}},
+	"kernel-kind":              {"/usr/src/sys/amd64/conf/R", []string{"options CARP\n"}, []string{"device carp\noptions IPFIREWALL\n"}},
+	"kernel-ipfw":              {"/usr/src/sys/amd64/conf/R", []string{"options IPFIREWALL_DEFAULT_TO_ACCEPT\n"}, []string{"options IPFIREWALL\noptions IPFIREWALL_DEFAULT_TO_ACCEPT\n"}},
+	"kernel-libalias":          {"/usr/src/sys/amd64/conf/R", []string{"options IPFIREWALL\noptions IPFIREWALL_NAT\n"}, []string{"options IPFIREWALL\noptions IPFIREWALL_NAT\noptions LIBALIAS\n"}},
+	"kernel-altq":              {"/usr/src/sys/amd64/conf/R", []string{"options ALTQ_HFSC\n"}, []string{"options ALTQ\noptions ALTQ_HFSC\n"}},
+	"kernel-hz":                {"/usr/src/sys/amd64/conf/R", []string{"options HZ=20000\n"}, []string{"options HZ=1000\n"}},
+	"kernel-lacks":             {"+", []string{"==> /usr/src/sys/amd64/conf/R\ninclude GENERIC\nnooptions TCPHPTS\n==> /boot/loader.conf\ntcp_rack_load=\"YES\"\n"}, []string{"==> /usr/src/sys/amd64/conf/R\ninclude GENERIC\nnooptions INET6\n==> /boot/loader.conf\ntcp_rack_load=\"YES\"\n"}},
+	"kernel-lacks-device":      {"+", []string{"==> /usr/src/sys/amd64/conf/R\ninclude GENERIC\nnodevice ix\n==> /etc/rc.conf\nifconfig_ix0=\"up\"\n"}, []string{"==> /usr/src/sys/amd64/conf/R\ninclude GENERIC\nnodevice ix\n==> /etc/rc.conf\nifconfig_em0=\"up\"\n"}},
+	"kernel-option":            {"/usr/src/sys/amd64/conf/R", []string{"options \tDEVICE_POLING\n"}, []string{"options \tDEVICE_POLLING\noptions HZ=1000\noptions \"IPFIREWALL\" # x\n"}},
+	"src-without":              {"/etc/make.conf", []string{"WITHOUT_PF=no\n"}, []string{"WITHOUT_PF=yes\nKERNCONF=R\n"}},
+	"src-lacks":                {"+", []string{"==> /etc/src.conf\nWITHOUT_PF=yes\n==> /etc/rc.conf\npf_enable=\"YES\"\n"}, []string{"==> /etc/src.conf\nWITHOUT_BLUETOOTH=yes\n==> /etc/rc.conf\npf_enable=\"YES\"\n"}},
+}
+
+// filesOf are the files of a text in which each begins with a line of its path.
+func filesOf(text string) map[string]string {
+	all := map[string]string{}
+	for part := range strings.SplitSeq(text, "==> ") {
+		file, body, _ := strings.Cut(part, "\n")
+		all[file] = body
+	}
+	return all
 }
 
 func TestSlips(t *testing.T) {
 	found := func(file, text, name string) int {
 		all, _ := SlipsIn(file, text)
+		if file == "+" {
+			all = SlipsAcross(filesOf(text))
+		}
 		i := slices.IndexFunc(all, func(p Problem) bool { return p.Message == name })
 		if i < 0 {
 			return 0

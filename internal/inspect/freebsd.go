@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"cmp"
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -242,7 +243,24 @@ func (in *inspection) freebsdFiles() {
 	freebsd.AddRCInterfaces(in.f, rc)
 	in.freebsdFirewallFiles()
 	in.freebsdServices()
+	in.freebsdTexts()
 	in.f.Mounts = append(in.f.Mounts, contents(in, "/etc/fstab", freebsd.ParseFstab)...)
+}
+
+// freebsdTexts reads what only slips are looked for in, and then compares the files.
+func (in *inspection) freebsdTexts() {
+	for _, s := range redact.FreeBSDTexts {
+		dir, names := path.Dir(s.Pattern), []string{path.Base(s.Pattern)}
+		if strings.Contains(names[0], "*") {
+			names, _ = in.List(dir)
+		}
+		for _, n := range names {
+			if ok, _ := path.Match(s.Pattern, dir+"/"+n); ok {
+				_, _ = in.read(dir+"/"+n, s.Kind)
+			}
+		}
+	}
+	in.addSlips("", fact.SlipsAcross(in.written))
 }
 
 // freebsdFirewallFiles reads the rulesets that rc.conf names, and unused ones, which it marks as
@@ -250,6 +268,7 @@ func (in *inspection) freebsdFiles() {
 func (in *inspection) freebsdFirewallFiles() {
 	fw := &in.f.Firewall
 	file := &fact.PF{}
+	in.stands[in.rcPath("pf_rules", "/etc/pf.conf")] = "/etc/pf.conf"
 	in.f.Problems = append(in.f.Problems, freebsd.ReadPF(files{in, redact.PF}, in.rcPath("pf_rules", "/etc/pf.conf"), file)...)
 	if fw.PF == nil && file.File != "" {
 		fw.PF = &fact.PF{}
@@ -275,6 +294,7 @@ func (in *inspection) ipfwFiles() {
 		}
 	}
 	file := &fact.IPFW{}
+	in.stands[script] = "/etc/ipfw.rules"
 	in.f.Problems = append(in.f.Problems, freebsd.ReadIPFW(files{in, redact.IPFW}, script, file)...)
 	if at := ipfwCall.FindStringIndex(in.text(script)); script == kind && at != nil {
 		in.f.Problems = append(in.f.Problems, fact.Problem{File: script, Line: 1 + strings.Count(in.text(script)[:at[1]], "\n"), Kind: fact.ProblemSlip, Message: "ipfw-command"})

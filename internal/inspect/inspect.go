@@ -38,7 +38,7 @@ type Options struct {
 func Host(ctx context.Context, r host.Reader, opts Options) (*fact.Facts, error) {
 	opts.CommandTimeout = cmp.Or(opts.CommandTimeout, 20*time.Second)
 	f := &fact.Facts{Version: fact.Version, From: r.Origin(), OS: system(r, opts), Release: opts.Release, LeftOut: r.LeftOut()}
-	in := &inspection{ctx: ctx, r: r, f: f, opts: opts}
+	in := &inspection{ctx: ctx, r: r, f: f, opts: opts, written: map[string]string{}, shown: map[string]string{}, stands: map[string]string{}}
 	switch f.OS {
 	case fact.FreeBSD:
 		in.freebsd()
@@ -78,7 +78,7 @@ func (in *inspection) machineID() {
 // Identity returns only a machine's system, release (zero if unknown) and machine ID, without the
 // time of a full inspection.
 func Identity(ctx context.Context, r host.Reader) *fact.Facts {
-	in := &inspection{ctx: ctx, r: r, f: &fact.Facts{OS: r.OS()}, opts: Options{CommandTimeout: 5 * time.Second}}
+	in := &inspection{ctx: ctx, r: r, f: &fact.Facts{OS: r.OS()}, opts: Options{CommandTimeout: 5 * time.Second}, written: map[string]string{}, shown: map[string]string{}}
 	switch in.f.OS {
 	case fact.FreeBSD:
 		in.freebsdRelease(freebsd.Values{})
@@ -112,6 +112,9 @@ type inspection struct {
 	missed map[fact.Source]bool
 	// lines counts the lines that set something.
 	lines int
+	// written are files that people write, under the path that such a file has (stands, where
+	// rc.conf names another); shown is what may be seen of them.
+	written, shown, stands map[string]string
 }
 
 // maxLines limits the lines of a host that set something; hosts have hundreds, distributions add as
@@ -202,21 +205,28 @@ func (in *inspection) read(path, kind string) (string, error) {
 // slips records mistakes in a file's text, with redacted lines, and returns the values that rules
 // compare. Several readers may read one file.
 func (in *inspection) slips(path, text, shown string) []fact.Line {
-	lines := strings.Split(shown, "\n")
-	all, told := fact.SlipsIn(path, text)
-	for _, p := range all {
-		if p.Line <= len(lines) {
+	as := cmp.Or(in.stands[path], path)
+	in.written[as], in.shown[path] = text, shown
+	all, told := fact.SlipsIn(as, text)
+	in.addSlips(path, all)
+	return told
+}
+
+// addSlips records mistakes of a file, or of those that they name.
+func (in *inspection) addSlips(file string, slips []fact.Problem) {
+	for _, p := range slips {
+		p.File = cmp.Or(file, p.File)
+		if lines := strings.Split(in.shown[p.File], "\n"); p.Line <= len(lines) {
 			p.Text = lines[p.Line-1]
 		}
 		if !slices.Contains(in.f.Problems, p) {
 			in.f.Problems = append(in.f.Problems, p)
 		}
 	}
-	return told
 }
 
 // owned lists the kinds of files that people write line by line.
-var owned = []string{redact.Loader, redact.RC, redact.Sysctl, redact.PF, redact.IPFW, redact.NFT, redact.IPTables, redact.BootLine, redact.Modprobe, redact.Modules, redact.Grub, redact.Systemd, redact.Udev, redact.Ifupdown, redact.Script, redact.Tuned, redact.Limits}
+var owned = []string{redact.Loader, redact.RC, redact.Sysctl, redact.PF, redact.IPFW, redact.NFT, redact.IPTables, redact.BootLine, redact.Modprobe, redact.Modules, redact.Grub, redact.Systemd, redact.Udev, redact.Ifupdown, redact.Script, redact.Tuned, redact.Limits, redact.Other}
 
 // plain returns a text as the system can read it. A byte order mark spoils the first line for all
 // readers of configuration, UTF-16 every line; both come from editors on other systems.

@@ -40,6 +40,7 @@ const (
 	Daemon   = "daemon"     // relevant lines of a daemon's configuration
 	Release  = "release"    // os-release(5)
 	Name     = "name"       // only the file's name matters
+	Other    = "other"      // a file that only slips are looked for in
 
 	Values   = "values"   // sysctl -a
 	Kenv     = "kenv"     // kenv(1)
@@ -74,6 +75,8 @@ var sourcesText string
 var (
 	FreeBSD = sources("freebsd")
 	Linux   = sources("linux")
+	// FreeBSDTexts are read for slips alone, and no capture takes them.
+	FreeBSDTexts = sources("freebsd-texts")
 )
 
 // sources returns the files of a system.
