@@ -12,7 +12,7 @@ import (
 	"linerate/internal/tunable"
 )
 
-// samples are the calls by which functions are compared.
+// samples are the calls with which the environments' functions are compared.
 var samples = map[string][]string{
 	"field": {`field("system/maximumstates")`}, "field_is": {`field_is("sqm/queue/enabled", "1")`},
 	"at_least": {"at_least(14, 0)"}, "div": {"div(7, 2)"},
@@ -30,7 +30,7 @@ func runs(name, live string) fact.Tunable {
 	return fact.Tunable{Name: name, Namespace: fact.Kernel, Live: &live}
 }
 
-// hosts are those on which every environment must say the same.
+// hosts are those on which all environments must agree.
 func hosts() map[string]*fact.Facts {
 	yes, no, n := true, false, uint64(70)
 	gateway := []fact.Line{{File: "/etc/rc.conf", Number: 1, Name: "gateway_enable", Value: "YES", Stage: fact.RCConf, Effective: true}}
@@ -56,8 +56,8 @@ func hosts() map[string]*fact.Facts {
 	return all
 }
 
-// TestEnvironmentsAgree: a name that roles, records and rules share means
-// the same to all of them, on every host.
+// TestEnvironmentsAgree: a name that roles, records and rules share has the same value in all of
+// them, on every host.
 func TestEnvironmentsAgree(t *testing.T) {
 	ofRoles, ofRecords := factexpr.NewLanguage[factexpr.Host](), factexpr.NewLanguage[tunable.Names]()
 	c, set := &tunable.Catalogue{}, &RuleSet{}
@@ -71,17 +71,17 @@ func TestEnvironmentsAgree(t *testing.T) {
 			}
 			record, err := ofRecords.Value(code, env.Names)
 			if err != nil || !reflect.DeepEqual(record, want) {
-				t.Errorf("%s: %s is %v to roles, %v to records (%v)", name, code, want, record, err)
+				t.Errorf("%s: %s is %v for roles, but %v for records (%v)", name, code, want, record, err)
 			}
 			rule, err := language().Value(code, rules.about("1"))
 			if err != nil || !reflect.DeepEqual(rule, want) {
-				t.Errorf("%s: %s is %v to roles, %v to rules (%v)", name, code, want, rule, err)
+				t.Errorf("%s: %s is %v for roles, but %v for rules (%v)", name, code, want, rule, err)
 			}
 		}
 	}
 }
 
-// shared are expressions over every name of a host's facts.
+// shared returns expressions over every name of a host's facts.
 func shared(t *testing.T) []string {
 	t.Helper()
 	var codes []string
@@ -99,8 +99,8 @@ func shared(t *testing.T) []string {
 	return codes
 }
 
-// TestRoleSeesWhatRulesSee: a host that is switched off as a gateway is none
-// to the roles, the records and the rules alike.
+// TestRoleSeesWhatRulesSee: a host whose gateway is disabled is no gateway for roles, records and
+// rules alike.
 func TestRoleSeesWhatRulesSee(t *testing.T) {
 	f := hosts()["configured, not running"]
 	g, err := role.Of(f)
@@ -113,7 +113,7 @@ func TestRoleSeesWhatRulesSee(t *testing.T) {
 	}
 }
 
-// TestNamesAreDocumented: every name of an expression is in the reference.
+// TestNamesAreDocumented: every name that expressions can use is in the reference.
 func TestNamesAreDocumented(t *testing.T) {
 	var docs strings.Builder
 	for _, file := range []string{"catalogue.md", "audit.md"} {

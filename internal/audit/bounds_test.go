@@ -10,8 +10,8 @@ import (
 	"linerate/internal/audit"
 )
 
-// TestReportsAreBounded: what a hostile or broken file holds neither fills the
-// terminal nor the document, and what is not listed is counted.
+// TestReportsAreBounded: a hostile or broken file fills neither the terminal nor the document, and
+// findings that are not listed are counted.
 func TestReportsAreBounded(t *testing.T) {
 	long := strings.Repeat("9", 3_000_000)
 	files := map[string]string{
@@ -58,8 +58,8 @@ func TestReportsAreBounded(t *testing.T) {
 	}
 }
 
-// TestManyLinesAreBounded: a directory of as many lines as a file may hold takes
-// no time that grows with their square, is judged as far as the bound, and says so.
+// TestManyLinesAreBounded: the time for a directory with very many lines does not grow
+// quadratically; lines beyond the bound are not judged, and the report says so.
 func TestManyLinesAreBounded(t *testing.T) {
 	var same, strange strings.Builder
 	for i := range 60_000 {
@@ -73,16 +73,16 @@ func TestManyLinesAreBounded(t *testing.T) {
 			t.Errorf("%s: %d lines judged, unread %+v", what, r.Lines, r.Unread)
 		}
 		if n := len(r.Coverage.Unjudged); n > 500 || n+r.Coverage.Unlisted["not in the catalogue"] != map[string]int{"strange names": 20_000}[what] {
-			t.Errorf("%s: %d names not judged are listed, %v not", what, n, r.Coverage.Unlisted)
+			t.Errorf("%s: %d unjudged names are listed, %v are not", what, n, r.Coverage.Unlisted)
 		}
 		var text bytes.Buffer
 		if err := r.Write(&text, audit.Style{}); err != nil || strings.Contains(strings.Join(strings.Fields(text.String()), " "), " and 19,992 more.") != (what == "strange names") {
-			t.Errorf("%s: %v, said of names not judged:\n%.300s", what, err, text.String())
+			t.Errorf("%s: %v, text about unjudged names:\n%.300s", what, err, text.String())
 		}
 	}
 }
 
-// TestSuppressedAreBounded: what is suppressed is listed as far as what is not.
+// TestSuppressedAreBounded: the list of suppressed findings has the same bound.
 func TestSuppressedAreBounded(t *testing.T) {
 	var b strings.Builder
 	for i := range 3000 {
@@ -103,8 +103,8 @@ func TestSuppressedAreBounded(t *testing.T) {
 	}
 }
 
-// TestSARIFSaysWhatItIsSilentOf: names that could not be judged, findings
-// beyond the bounds, and sources that were not read.
+// TestSARIFSaysWhatItIsSilentOf: the log lists unjudged names, findings beyond the bounds, and
+// sources that were not read.
 func TestSARIFSaysWhatItIsSilentOf(t *testing.T) {
 	var b strings.Builder
 	for i := range 2500 {
@@ -122,8 +122,7 @@ func TestSARIFSaysWhatItIsSilentOf(t *testing.T) {
 	}
 }
 
-// TestUnreadIsNoAllClear: that a host is well is not said where a file of its
-// configuration was not read whole.
+// TestUnreadIsNoAllClear: a host is not called fine if a configuration file was not read completely.
 func TestUnreadIsNoAllClear(t *testing.T) {
 	whole := strings.Repeat("# nothing\n", 10) + "net.core.busy_poll=50\n"
 	f := tree(t, "6.12", map[string]string{"/etc/sysctl.d/60-big.conf": whole + strings.Repeat("# more\n", 700_000) + "net.ipv4.tcp_sack=0\n"})

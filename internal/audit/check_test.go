@@ -14,7 +14,7 @@ import (
 	"linerate/internal/sharedtest"
 )
 
-// Check holds every rule, remark and list to what they need, each mistake with its file.
+// Check checks that every rule, remark and list is complete, and reports mistakes with their file.
 func (s *RuleSet) Check() error {
 	var errs []error
 	for i, r := range s.rules {
@@ -43,7 +43,7 @@ func (s *RuleSet) Check() error {
 	return errors.Join(errs...)
 }
 
-// TestRulesAreComplete: the catalogue's rules, remarks and lists have what they need.
+// TestRulesAreComplete: the catalogue's rules, remarks and lists pass Check.
 func TestRulesAreComplete(t *testing.T) {
 	set, err := LoadRules(sharedtest.Catalogue())
 	if err := errors.Join(err, set.Check()); err != nil {
@@ -84,7 +84,7 @@ func (r *Rule) check() error {
 	return nil
 }
 
-// check refuses a rule of whose cases one does not say all that a finding has.
+// check refuses a remark with a case that lacks a part of a finding.
 func (r Remark) check() error {
 	for name, c := range r.Cases {
 		kind, severity, action := cmp.Or(c.Kind, r.Kind), cmp.Or(c.Severity, r.Severity), cmp.Or(c.Action, r.Action)

@@ -9,8 +9,8 @@ import (
 	"linerate/internal/audit"
 )
 
-// TestEveryClaimIsAnswered: of every line of public folklore that is wrong or out
-// of date the audit says something, as far as it is a sysctl's whole line.
+// TestEveryClaimIsAnswered: the audit reports every line of public folklore that is wrong or out of
+// date, as far as the line is a whole sysctl setting.
 func TestEveryClaimIsAnswered(t *testing.T) {
 	c, _ := known(t)
 	silent := []string{}
@@ -31,15 +31,15 @@ func TestEveryClaimIsAnswered(t *testing.T) {
 		}
 	}
 	if asked < 25 {
-		t.Errorf("only %d lines were asked about", asked)
+		t.Errorf("only %d lines were audited", asked)
 	}
 	if len(silent) > 0 {
-		t.Errorf("of %d lines the audit is silent on %d:\n%s", asked, len(silent), strings.Join(silent, "\n"))
+		t.Errorf("of %d lines the audit reports nothing on %d:\n%s", asked, len(silent), strings.Join(silent, "\n"))
 	}
 }
 
-// TestBenchmarksAreKept: on an endpoint the audit says nothing of the lines that a security
-// benchmark asks for; a scanner fails the host without them.
+// TestBenchmarksAreKept: on an endpoint the audit does not object to lines that a security benchmark
+// requires, since a scanner fails hosts without them.
 func TestBenchmarksAreKept(t *testing.T) {
 	c, _ := known(t)
 	kept := 0

@@ -9,11 +9,11 @@ import (
 	"linerate/internal/fact"
 )
 
-// portVariable is why a port's variable of rc.conf is not judged.
+// portVariable is the reason why a port's rc.conf variable is not judged.
 const portVariable = "variables of rc.conf for scripts that the catalogue does not know"
 
-// TestCoverage: what was counted, and that a host is only called well where
-// all that its files set could be judged.
+// TestCoverage: settings are counted by whether they could be judged, and a host is called fine only
+// if all settings of its files could be.
 func TestCoverage(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -21,7 +21,7 @@ func TestCoverage(t *testing.T) {
 		live  map[string]string
 		os    string
 		want  audit.Coverage
-		says  string // of the last lines
+		says  string // in the last lines
 		never string
 	}{
 		{name: "nothing set", want: audit.Coverage{}, says: "no settings found; there was nothing to judge", never: "leave it"},
@@ -36,7 +36,7 @@ func TestCoverage(t *testing.T) {
 		{name: "one of two", files: map[string]string{"/etc/sysctl.conf": "net.t.run=6", "/etc/rc.conf": `port_flags="-x"`},
 			want: audit.Coverage{Set: 2, SetKnown: 1, Unjudged: []audit.Unjudged{{Name: "port_flags", Why: portVariable}}},
 			says: "no finding in what could be judged\n2 lines read, 2 without a finding\ncoverage: files set 2 names, 1 in the catalogue. Not judged (variables of\n  rc.conf for scripts that the catalogue does not know): port_flags.", never: "leave it"},
-		{name: "a default that hangs on memory", files: map[string]string{"/boot/loader.conf": `net.t.computed="8000000"`},
+		{name: "a default that depends on memory", files: map[string]string{"/boot/loader.conf": `net.t.computed="8000000"`},
 			want: audit.Coverage{Set: 1, SetKnown: 1, Unjudged: []audit.Unjudged{{Name: "net.t.computed", Why: "its default is computed from what is not known of the host"}}},
 			says: "Not judged (its default is\n  computed from what is not known of the host): net.t.computed."},
 		{name: "findings where no tunable is set", os: fact.Linux, files: map[string]string{"/etc/systemd/system/x.service": "[Unit]\nLimitNOFILE=5\n"}, want: audit.Coverage{}, says: "1 error, 0 warnings, 0 info\n", never: "nothing to judge"},
@@ -71,7 +71,7 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// TestBootWords: what is booted is no tuning, and is not counted as such.
+// TestBootWords: command-line words about what to boot are not tunables, and are not counted.
 func TestBootWords(t *testing.T) {
 	f := tree(t, "6.12", map[string]string{"/etc/default/grub": `GRUB_CMDLINE_LINUX="root=/dev/vda1 rootflags=subvol=a rd.lvm.lv=a/b quiet mitigations=off nosuch=1"`})
 	c := run(t, f, "endpoint").Coverage

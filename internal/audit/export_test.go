@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// CheckExpressions compiles every expression of the rules, those in texts
-// too.
+// CheckExpressions compiles every expression of the rules, including those in texts.
 func (s *RuleSet) CheckExpressions() error {
 	var errs []error
 	for _, r := range s.rules {
@@ -43,7 +42,7 @@ func (w *Writer) checkExpressions() error {
 	return nil
 }
 
-// checkExpressions compiles the conditions and texts.
+// checkExpressions compiles the conditions and texts of a write.
 func (w *Write) checkExpressions() error {
 	errs := []error{language().CheckCondition(w.Refused), language().CheckText(w.Why), language().CheckText(w.Fix)}
 	for _, e := range w.Sets {

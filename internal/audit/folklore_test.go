@@ -15,7 +15,7 @@ import (
 
 const folklorePage = "../../docs/guide/folklore.md"
 
-// publicLists are the lists of the page: what each is audited as.
+// publicLists are the lists on the page, and the host that each is audited for.
 var publicLists = []struct{ file, title, release, role string }{
 	{"klaver", "Michiel Klaver, 2011", "6.12", "web"},
 	{"centos", "the CentOS 6 list of wikis", "6.12", "web"},
@@ -43,7 +43,7 @@ var publicLists = []struct{ file, title, release, role string }{
 
 const listsHead = "| list (role) | lines | gone | unknown | harmful | memory | lowers | no effect | default | nothing to say |\n|---|---|---|---|---|---|---|---|---|---|\n"
 
-// listRow is a report's line of the tables.
+// listRow returns a report's row of the page's table.
 func listRow(title string, r *audit.Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| %s | %d |", title, r.Lines)
@@ -60,7 +60,7 @@ func listRow(title string, r *audit.Report) string {
 	return b.String()
 }
 
-// listReport audits a list of testdata/lists.
+// listReport audits a list in testdata/lists.
 func listReport(t *testing.T, file, release, role string) *audit.Report {
 	t.Helper()
 	if file == "opnsense" {
@@ -91,8 +91,8 @@ func readFile(t *testing.T, path string) string {
 // cited matches the findings that the page cites of a list: `LIST LR-…`.
 var cited = regexp.MustCompile("`([a-z0-9]+) (LR-[A-Z]+[^`]*)`")
 
-// TestFolklorePage keeps the page on public lists in step with the audit: its
-// table, and every finding that it cites.
+// TestFolklorePage keeps the page on public lists in step with the audit: its table, and every
+// finding that it cites.
 func TestFolklorePage(t *testing.T) {
 	page := readFile(t, folklorePage)
 	var b strings.Builder
@@ -114,8 +114,7 @@ func TestFolklorePage(t *testing.T) {
 	}
 }
 
-// TestFolkloreCalomel does the same for the Calomel guide, whose text is not
-// part of the project.
+// TestFolkloreCalomel does the same for the Calomel guide, whose text is not in the repository.
 func TestFolkloreCalomel(t *testing.T) {
 	sharedtest.Dir(t, "seeds")
 	files, page := guideFiles(t), readFile(t, folklorePage)
@@ -141,7 +140,7 @@ func has(r *audit.Report, id string) bool {
 	return slices.ContainsFunc(r.Findings, func(f audit.Finding) bool { return f.ID == id })
 }
 
-// holdBlock asserts that the page's generated block is text; -update rewrites it.
+// holdBlock compares a generated block of the page with text; -update rewrites it.
 func holdBlock(t *testing.T, page, name, text string) {
 	t.Helper()
 	begin, end := "<!-- "+name+": generated -->\n", "<!-- end -->"

@@ -7,8 +7,8 @@ import (
 	"linerate/internal/fact/release"
 )
 
-// TestForHost: for which hosts a rule is: since includes its release, until does
-// not, and a host whose release nobody knows has every rule.
+// TestForHost: a rule's release range includes since and excludes until, and all rules apply to a
+// host of unknown release.
 func TestForHost(t *testing.T) {
 	r := Rule{OS: "freebsd", Since: release.MustParse("13.0"), Until: release.MustParse("14.2"), Roles: []string{"!web"}}
 	for _, c := range []struct {
@@ -29,15 +29,15 @@ func TestForHost(t *testing.T) {
 	}
 }
 
-// TestHarvestOfNoMask: what is no mask of 32 bits switches nothing.
+// TestHarvestOfNoMask: a value that is not a 32-bit mask disables no entropy source.
 func TestHarvestOfNoMask(t *testing.T) {
 	rel := release.MustParse("14.3")
 	if got := harvest(rel, 1, false); len(got) == 0 {
-		t.Error("a mask of one bit switches nothing off")
+		t.Error("a mask of one bit disables no entropy source")
 	}
 	for _, mask := range []float64{-1, 1 - math.Exp2(32), math.Exp2(32) + 1} {
 		if got := harvest(rel, mask, false); len(got) > 0 {
-			t.Errorf("%v switches %v off", mask, got)
+			t.Errorf("%v, which is not a mask, disables %v", mask, got)
 		}
 	}
 }

@@ -10,8 +10,7 @@ import (
 	"linerate/internal/fact"
 )
 
-// FuzzRunAndWrite: hostile files end in a report that holds no control
-// characters on the terminal and is valid JSON.
+// FuzzRunAndWrite: hostile files give a report that is valid JSON and prints no control characters.
 func FuzzRunAndWrite(f *testing.F) {
 	f.Add("net.inet.ip.maxfragpackets=0\n", "pf_enable=\"YES\"\n", "machdep.hyperthreading_allowed=\"0\"\n")
 	f.Add("\x1b[31mred=1\nnet.inet.tcp.tso=\x00\n a b c\n", "ifconfig_igb0=\"$(reboot)\"\n", "x=\"${y}\"\n")
@@ -40,7 +39,7 @@ func FuzzRunAndWrite(f *testing.F) {
 		seen := map[string]bool{}
 		for _, f := range r.Findings {
 			if seen[f.ID] {
-				t.Errorf("%s is there twice", f.ID)
+				t.Errorf("finding %s is listed twice", f.ID)
 			}
 			seen[f.ID] = true
 		}

@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the generated parts of docs/guide")
 
-// guideFiles cuts the guide's three files out of its text.
+// guideFiles extracts the three files from the guide's text.
 func guideFiles(t testing.TB) map[string]string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(sharedtest.Dir(t, "seeds"), "000_*.txt"))
@@ -39,14 +39,14 @@ func guideFiles(t testing.TB) map[string]string {
 		_, body, ok2 := strings.Cut(after, "\n#\n")
 		body, tail, ok3 := strings.Cut(body, "\n### EOF ###")
 		if !ok || !ok2 || !ok3 {
-			t.Fatalf("the guide has no %s", f.path)
+			t.Fatalf("no %s found in the guide", f.path)
 		}
 		files[f.path], rest = "#\n"+body, tail
 	}
 	return files
 }
 
-// table reads a TSV of the captures: rows by column name.
+// table reads a TSV file of the captures as rows by column name.
 func table(t testing.TB, name string) []map[string]string {
 	t.Helper()
 	f, err := os.Open(filepath.Join(sharedtest.Dir(t, "data"), name))
@@ -71,8 +71,8 @@ func table(t testing.TB, name string) []map[string]string {
 	return all
 }
 
-// TestGuideIsReadWhole: every active setting of the guide, as an independent
-// list has them, is a line of the facts.
+// TestGuideIsReadWhole: every active setting of the guide, according to an independent list, is
+// among the facts' lines.
 func TestGuideIsReadWhole(t *testing.T) {
 	f := tree(t, "14.3", guideFiles(t))
 	lines := f.Lines()
@@ -86,8 +86,7 @@ func TestGuideIsReadWhole(t *testing.T) {
 	}
 }
 
-// everything is a tree that sets all that the guide names, the commented-out
-// too, each name once.
+// everything returns a tree that sets all names of the guide once, including commented-out ones.
 func everything(t testing.TB) map[string]string {
 	t.Helper()
 	paths := map[string]string{"loader.conf": "/boot/loader.conf", "sysctl.conf": "/etc/sysctl.conf", "rc.conf": "/etc/rc.conf"}
@@ -107,8 +106,8 @@ func everything(t testing.TB) map[string]string {
 	return files
 }
 
-// TestGuideAgainstCheckedFacts holds the audit of everything the guide names,
-// on the release the facts were read from, against those facts.
+// TestGuideAgainstCheckedFacts compares the audit of everything the guide names with facts read on
+// the same release.
 func TestGuideAgainstCheckedFacts(t *testing.T) {
 	facts := map[string]map[string]string{}
 	for _, row := range table(t, "freebsd_facts_guide.tsv") {
@@ -125,7 +124,7 @@ func TestGuideAgainstCheckedFacts(t *testing.T) {
 		found := on(r, l.File, l.Number)
 		gone := hasKind(found, audit.Removed, audit.Renamed, audit.Unknown) && !slices.ContainsFunc(found, func(f audit.Finding) bool { return f.Rule() == "LR-NOMODULE" || f.Rule() == "LR-NOOPTION" })
 		if slices.ContainsFunc(found, func(f audit.Finding) bool { return f.Rule() == "LR-NOOPTION" }) {
-			continue // in the source, but in no stock kernel
+			continue // in the source, but not in a stock kernel
 		}
 		misplaced := hasKind(found, audit.Misplaced)
 		checked++
@@ -145,7 +144,7 @@ func TestGuideAgainstCheckedFacts(t *testing.T) {
 	}
 }
 
-// laterThan143 are names that the facts have from a newer release.
+// laterThan143 reports names that the facts have from a newer release.
 func laterThan143(row map[string]string) bool {
 	return strings.Contains(row["note"], "15+") || strings.Contains(row["note"], "16-CURRENT only")
 }

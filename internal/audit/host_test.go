@@ -21,7 +21,7 @@ import (
 	"linerate/internal/tunable"
 )
 
-// rules are the built-in ones.
+// rules loads the built-in rules.
 var rules = sync.OnceValues(func() (*audit.RuleSet, error) { return audit.LoadRules(sharedtest.Catalogue()) })
 
 func known(t testing.TB) (*tunable.Catalogue, *audit.RuleSet) {
@@ -37,7 +37,7 @@ func known(t testing.TB) (*tunable.Catalogue, *audit.RuleSet) {
 	return c, r
 }
 
-// tree makes a directory tree of files and reads the facts of it.
+// tree writes files to a temporary directory and reads its facts.
 func tree(t testing.TB, rel string, files map[string]string) *fact.Facts {
 	t.Helper()
 	dir := t.TempDir()
@@ -97,7 +97,7 @@ func find(r *audit.Report, rule, name string) []audit.Finding {
 	return found
 }
 
-// host makes the facts of a rule's example.
+// host returns the facts of a rule's example.
 func host(t testing.TB, x audit.Example) *fact.Facts {
 	t.Helper()
 	f := tree(t, cmp.Or(x.Release, "14.3"), x.Files)

@@ -14,7 +14,7 @@ import (
 	"linerate/internal/sharedtest"
 )
 
-// captured is a file of the real FreeBSD 14.0 that was captured for tests.
+// captured reads a test file captured on a real FreeBSD 14.0.
 func captured(t testing.TB, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(sharedtest.Dir(t, "data", "freebsd-14.0"), name))
@@ -24,7 +24,7 @@ func captured(t testing.TB, name string) string {
 	return string(text)
 }
 
-// fw14 is that host: its files, and what it ran as booted; replace swaps
+// fw14 returns the facts of that host: its files, and its running values as booted; replace swaps
 // files.
 func fw14(t testing.TB, replace map[string]string) *fact.Facts {
 	t.Helper()
@@ -63,8 +63,8 @@ func on(r *audit.Report, file string, line int) []audit.Finding {
 	return found
 }
 
-// TestAuditSaysWhatTheKernelSaid takes the lines that the host booted with,
-// some of them wrong on purpose, and its own words about them.
+// TestAuditSaysWhatTheKernelSaid audits the lines that the host booted with, some of them wrong on
+// purpose, and compares with the kernel's messages about them.
 func TestAuditSaysWhatTheKernelSaid(t *testing.T) {
 	for _, live := range []bool{true, false} {
 		f := fw14(t, nil)
@@ -77,14 +77,13 @@ func TestAuditSaysWhatTheKernelSaid(t *testing.T) {
 			if l.Stage != fact.Sysctl {
 				continue
 			}
-			// rc.d/sysctl runs with -i, which keeps quiet about names that do
-			// not exist.
+			// rc.d/sysctl runs with -i, which suppresses messages about names that do not exist.
 			complained := strings.Contains(said, "'"+l.Name+"'") || !strings.Contains(values, "\n"+l.Name+": ")
 			if rejected := hasKind(on(r, l.File, l.Number), audit.Misplaced, audit.Unknown, audit.Removed, audit.Renamed, audit.Range, audit.Syntax); rejected != complained {
 				t.Errorf("live %v: %s: the kernel complained %v, the audit %v: %+v", live, l.Text, complained, rejected, on(r, l.File, l.Number))
 			}
 		}
-		// The loader takes anything; what the kernel then ran tells.
+		// The loader accepts anything; the running value shows what it did.
 		m := find(r, "LR-MISPLACED", "net.inet.tcp.hostcache.enable")
 		if len(m) != 1 || m[0].File != "/boot/loader.conf" || m[0].Line != 6 || m[0].Action != audit.Move {
 			t.Errorf("live %v: hostcache.enable in loader.conf: %+v", live, m)
@@ -109,9 +108,8 @@ func hasKind(found []audit.Finding, kinds ...audit.Kind) bool {
 
 var wrongWrite = regexp.MustCompile(`(?m)^# sysctl (\S+?)=(\S+)\n((?:.*\n)*?)rc=(\d)$`)
 
-// TestAuditOfWrongWrites asks of every write that was tried on the host
-// whether the audit of a sysctl.conf with that line says what the kernel
-// answered.
+// TestAuditOfWrongWrites: for every write that was tried on the host, the audit of a sysctl.conf with
+// that line agrees with the kernel's answer.
 func TestAuditOfWrongWrites(t *testing.T) {
 	answers := map[string]audit.Kind{
 		"Invalid argument": audit.Range, "read only tunable": audit.Misplaced,
@@ -140,8 +138,8 @@ func TestAuditOfWrongWrites(t *testing.T) {
 	}
 }
 
-// TestDriftAgainstLaterCapture: after recvbuf_max was written by hand the
-// file and the host differ.
+// TestDriftAgainstLaterCapture: after recvbuf_max was set by hand, the running value differs from the
+// file.
 func TestDriftAgainstLaterCapture(t *testing.T) {
 	f := fw14(t, nil)
 	setLive(f, "net.inet.tcp.recvbuf_max", "8388608")
@@ -151,9 +149,8 @@ func TestDriftAgainstLaterCapture(t *testing.T) {
 	}
 }
 
-// TestKernelRefuses: values that the kernel's handlers answer "Invalid argument"
-// to, and their neighbours that it takes; 0 switches nothing off where the
-// handler's least value is more.
+// TestKernelRefuses: values that the kernel's handlers refuse with "Invalid argument", and neighbours
+// that they accept; 0 does not disable anything where the handler's minimum is greater.
 func TestKernelRefuses(t *testing.T) {
 	for line, refused := range map[string]bool{
 		"vm.dirty_bytes=0": true, "vm.dirty_bytes=4096": true, "vm.dirty_bytes=8192": false,

@@ -6,8 +6,7 @@ import (
 	"linerate/internal/audit"
 )
 
-// said lists "RULE name" of every finding at warning or above, and of those
-// below on demand.
+// said lists "RULE name" of every finding at or above a severity.
 func said(r *audit.Report, least audit.Severity) []string {
 	var all []string
 	for _, f := range r.Findings {
@@ -18,8 +17,7 @@ func said(r *audit.Report, least audit.Severity) []string {
 	return all
 }
 
-// Stock configurations as distributions install them, with what their own
-// files hold; nothing is to be said of them.
+// stockHosts are configurations as distributions install them; the audit must report nothing on them.
 var stockHosts = map[string]struct {
 	release string
 	files   map[string]string
@@ -55,7 +53,7 @@ func TestStockLinuxIsWell(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := run(t, tree(t, h.release, h.files), "endpoint")
 			for _, s := range said(r, audit.Info) {
-				t.Errorf("says %s", s)
+				t.Errorf("unwanted finding %s", s)
 			}
 		})
 	}
@@ -80,23 +78,23 @@ func TestLinuxPlaces(t *testing.T) {
 		{"cosmetic words alone", "6.8", map[string]string{"/etc/default/grub": "GRUB_CMDLINE_LINUX_DEFAULT=\"quiet splash\"", "/etc/default/grub.d/50-cloudimg-settings.cfg": "GRUB_CMDLINE_LINUX_DEFAULT=\"console=tty1 console=ttyS0\""}, "LR-UNREAD", "", false},
 		{"a drop-in that keeps what is there", "6.8", map[string]string{"/etc/default/grub": "GRUB_CMDLINE_LINUX_DEFAULT=\"mitigations=off\"", "/etc/default/grub.d/50-x.cfg": "GRUB_CMDLINE_LINUX_DEFAULT=\"$GRUB_CMDLINE_LINUX_DEFAULT console=ttyS0\""}, "LR-UNREAD", "", false},
 		{"a drop-in of GRUB on Red Hat", "5.14", map[string]string{"/etc/os-release": "ID=\"rhel\"\nID_LIKE=\"fedora\"", "/etc/default/grub.d/50-x.cfg": "GRUB_CMDLINE_LINUX=\"mitigations=off\""}, "LR-UNREAD", "50-x.cfg", true},
-		{"a drop-in of GRUB on Debian's kin", "6.8", map[string]string{"/etc/os-release": "ID=linuxmint\nID_LIKE=\"ubuntu debian\"", "/etc/default/grub.d/50-x.cfg": "GRUB_CMDLINE_LINUX=\"mitigations=off\""}, "LR-UNREAD", "", false},
+		{"a drop-in of GRUB on a derivative of Debian", "6.8", map[string]string{"/etc/os-release": "ID=linuxmint\nID_LIKE=\"ubuntu debian\"", "/etc/default/grub.d/50-x.cfg": "GRUB_CMDLINE_LINUX=\"mitigations=off\""}, "LR-UNREAD", "", false},
 		{"conntrack before its module", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.netfilter.nf_conntrack_max=1000000"}, "LR-ORDER", "net.netfilter.nf_conntrack_max", true},
-		{"meant to fail quietly", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "-net.netfilter.nf_conntrack_max=1000000"}, "LR-ORDER", "", false},
+		{"with a leading " - ", errors ignored", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "-net.netfilter.nf_conntrack_max=1000000"}, "LR-ORDER", "", false},
 		{"more entries than buckets", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.netfilter.nf_conntrack_max=9000000\nnet.netfilter.nf_conntrack_buckets=65536"}, "LR-COUPLED", "", true},
-		{"more entries than hashsize has rows", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.netfilter.nf_conntrack_max=9000000", "/etc/modprobe.d/x.conf": "options nf_conntrack hashsize=65536"}, "LR-COUPLED", "", true},
+		{"more entries than hashsize allows for", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.netfilter.nf_conntrack_max=9000000", "/etc/modprobe.d/x.conf": "options nf_conntrack hashsize=65536"}, "LR-COUPLED", "", true},
 		{"as many entries as hashsize asks for", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.netfilter.nf_conntrack_max=9000000", "/etc/modprobe.d/x.conf": "options nf_conntrack hashsize=2250000"}, "LR-COUPLED", "", false},
 		{"buckets set over hashsize", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.netfilter.nf_conntrack_max=9000000\nnet.netfilter.nf_conntrack_buckets=65536", "/etc/modprobe.d/x.conf": "options nf_conntrack hashsize=2250000"}, "LR-COUPLED", "", true},
 		{"a file without .conf", "6.12", map[string]string{"/etc/sysctl.d/90-net": "net.core.somaxconn=8192"}, "LR-UNREAD", "90-net", true},
-		{"a file put aside", "6.12", map[string]string{"/etc/sysctl.d/90-net.conf.rpmsave": "net.core.somaxconn=8192", "/etc/sysctl.d/README": "Put settings here.\nnet.core.somaxconn=8192"}, "LR-UNREAD", "", false},
-		{"an interface's dot for a separator", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.eth0.100.rp_filter=0"}, "LR-UNKNOWN", "net.ipv4.conf.eth0.100.rp_filter", true},
+		{"a backup file", "6.12", map[string]string{"/etc/sysctl.d/90-net.conf.rpmsave": "net.core.somaxconn=8192", "/etc/sysctl.d/README": "Put settings here.\nnet.core.somaxconn=8192"}, "LR-UNREAD", "", false},
+		{"an interface's dot written as a separator", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.eth0.100.rp_filter=0"}, "LR-UNKNOWN", "net.ipv4.conf.eth0.100.rp_filter", true},
 		{"an interface's dot as a slash", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.eth0/100.rp_filter=0\nnet/ipv4/conf/eth0.200/rp_filter=0"}, "LR-UNKNOWN", "", false},
-		{"redirects on a host: or", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.all.accept_redirects=0"}, "LR-PERDEVICE", "", true},
-		{"redirects on a router: and", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.all.accept_redirects=0\nnet.ipv4.ip_forward=1"}, "LR-PERDEVICE", "", false},
-		{"or: default is on", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.all.send_redirects=0"}, "LR-PERDEVICE", "", true},
-		{"or: default off too", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.all.send_redirects=0\nnet.ipv4.conf.default.send_redirects=0"}, "LR-PERDEVICE", "", false},
-		{"and: all alone", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.all.bc_forwarding=1"}, "LR-PERDEVICE", "", true},
-		{"ignored: all changes nothing", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv6.conf.all.accept_ra=0"}, "LR-PERDEVICE", "net.ipv6.conf.all.accept_ra", true},
+		{"redirects on a host: all or interface", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.all.accept_redirects=0"}, "LR-PERDEVICE", "", true},
+		{"redirects on a router: all and interface", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.all.accept_redirects=0\nnet.ipv4.ip_forward=1"}, "LR-PERDEVICE", "", false},
+		{"or: default enables it", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.all.send_redirects=0"}, "LR-PERDEVICE", "", true},
+		{"or: default disables it too", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.all.send_redirects=0\nnet.ipv4.conf.default.send_redirects=0"}, "LR-PERDEVICE", "", false},
+		{"and: conf.all alone", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.all.bc_forwarding=1"}, "LR-PERDEVICE", "", true},
+		{"ignored: conf.all has no effect", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv6.conf.all.accept_ra=0"}, "LR-PERDEVICE", "net.ipv6.conf.all.accept_ra", true},
 		{"max: all is greater", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.all.rp_filter=2\nnet.ipv4.conf.eth0.rp_filter=1"}, "LR-PERDEVICE", "net.ipv4.conf.eth0.rp_filter", true},
 		{"max: the interface is greater", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.all.rp_filter=0\nnet.ipv4.conf.eth0.rp_filter=2"}, "LR-PERDEVICE", "", false},
 		{"sets: all written after", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.eth0.forwarding=0\nnet.ipv4.ip_forward=1"}, "LR-UNDONE", "net.ipv4.conf.eth0.forwarding", true},
@@ -104,18 +102,18 @@ func TestLinuxPlaces(t *testing.T) {
 		{"a default that the distribution changes", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.default.rp_filter=0"}, "LR-DEFAULT", "", false},
 		{"a slip in conf.all", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.al.rp_filter=2"}, "LR-UNKNOWN", "net.ipv4.conf.al.rp_filter", true},
 		{"a report", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "fs.file-nr=1 2 3"}, "LR-MISPLACED", "fs.file-nr", true},
-		{"gone with CFS", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "kernel.sched_latency_ns=1"}, "LR-REMOVED", "kernel.sched_latency_ns", true},
-		{"there on an old kernel", "5.10", map[string]string{"/etc/sysctl.d/x.conf": "kernel.sched_latency_ns=18000000"}, "LR-REMOVED", "", false},
+		{"removed with CFS", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "kernel.sched_latency_ns=1"}, "LR-REMOVED", "kernel.sched_latency_ns", true},
+		{"present on an old kernel", "5.10", map[string]string{"/etc/sysctl.d/x.conf": "kernel.sched_latency_ns=18000000"}, "LR-REMOVED", "", false},
 		{"above what any machine computes", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.tcp_max_tw_buckets=1440000"}, "LR-LOWERS", "net.ipv4.tcp_max_tw_buckets", false},
 		{"below what some machines compute", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.tcp_max_tw_buckets=5000"}, "LR-LOWERS", "net.ipv4.tcp_max_tw_buckets", true},
 		{"a limit in pages below what some machines compute", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.tcp_mem=65536 131072 262144"}, "LR-LOWERS", "net.ipv4.tcp_mem", true},
-		{"stale only later", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.core.rmem_max=2097152"}, "LR-FOLKLORE", "net.core.rmem_max", false},
-		{"stale by now", "6.18", map[string]string{"/etc/sysctl.d/x.conf": "net.core.rmem_max=2097152"}, "LR-LOWERS", "net.core.rmem_max", true},
-		{"what makes a router is no mistake", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv6.conf.all.forwarding=1"}, "LR-ORDER", "net.ipv6.conf.all.forwarding", false},
-		{"a name of a whole family that no kernel has", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.tcp_delack_min=5"}, "LR-UNKNOWN", "net.ipv4.tcp_delack_min", true},
-		{"below the kernel's own", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "kernel.shmmax=4294967296"}, "LR-LOWERS", "kernel.shmmax", true},
+		{"not obsolete yet", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.core.rmem_max=2097152"}, "LR-FOLKLORE", "net.core.rmem_max", false},
+		{"obsolete", "6.18", map[string]string{"/etc/sysctl.d/x.conf": "net.core.rmem_max=2097152"}, "LR-LOWERS", "net.core.rmem_max", true},
+		{"enabling forwarding is not a mistake", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv6.conf.all.forwarding=1"}, "LR-ORDER", "net.ipv6.conf.all.forwarding", false},
+		{"an unknown name in a completely known family", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.tcp_delack_min=5"}, "LR-UNKNOWN", "net.ipv4.tcp_delack_min", true},
+		{"below the kernel's default", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "kernel.shmmax=4294967296"}, "LR-LOWERS", "kernel.shmmax", true},
 		{"the other driver's parameter", "6.12", map[string]string{"/etc/modprobe.d/x.conf": "options ixgbe InterruptThrottleRate=1"}, "LR-REMOVED", "module.ixgbe.InterruptThrottleRate", true},
-		{"off is no switch", "6.12", map[string]string{"/etc/default/grub": "GRUB_CMDLINE_LINUX=\"pcie_aspm=off\""}, "LR-INEFFECTIVE", "cmdline.pcie_aspm", true},
+		{"off does not disable it", "6.12", map[string]string{"/etc/default/grub": "GRUB_CMDLINE_LINUX=\"pcie_aspm=off\""}, "LR-INEFFECTIVE", "cmdline.pcie_aspm", true},
 		{"GRO off on a router", "6.12", map[string]string{"/etc/network/interfaces": "iface eth0 inet static\n post-up ethtool -K eth0 gro off"}, "LR-HARMFUL", "ethtool -K eth0 gro", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -127,8 +125,7 @@ func TestLinuxPlaces(t *testing.T) {
 	}
 }
 
-// TestLinuxValues: numbers as the kernel's own parser takes them (probed on
-// 6.18 in a namespace).
+// TestLinuxValues: numbers are parsed as by the kernel (tried on 6.18 in a namespace).
 func TestLinuxValues(t *testing.T) {
 	for line, want := range map[string]string{
 		"net.core.rmem_max = 16M":                           "error",
@@ -158,7 +155,7 @@ func TestLinuxValues(t *testing.T) {
 	}
 }
 
-// TestDistributionsOwn: what distributions add to a kernel is no error there.
+// TestDistributionsOwn: what a distribution adds to its kernel is not an error there.
 func TestDistributionsOwn(t *testing.T) {
 	for _, c := range []struct {
 		release, name string
@@ -176,8 +173,8 @@ func TestDistributionsOwn(t *testing.T) {
 	}
 }
 
-// TestOlderThanTheFamilies: that no kernel has a name is said of releases only
-// of which the catalogue has all.
+// TestOlderThanTheFamilies: a name is reported as nonexistent only on releases that the catalogue covers
+// completely.
 func TestOlderThanTheFamilies(t *testing.T) {
 	for rel, want := range map[string]audit.Severity{"5.10": audit.Warning, "5.14.0-503.el9_5.x86_64": audit.Warning, "4.18.0-553.el8_10.x86_64": audit.Info} {
 		r := run(t, tree(t, rel, map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.vendor_fast_path=1"}), "endpoint")
@@ -187,8 +184,8 @@ func TestOlderThanTheFamilies(t *testing.T) {
 	}
 }
 
-// TestUndoneInAnotherCase: a script that forwards in one branch and does not in the other
-// undoes nothing.
+// TestUndoneInAnotherCase: a script that enables forwarding in one branch and disables it in the other
+// does not undo its own setting.
 func TestUndoneInAnotherCase(t *testing.T) {
 	for _, branches := range []bool{false, true} {
 		f := tree(t, "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.ip_forward=0\nnet.ipv4.ip_forward=1\nnet.ipv4.conf.all.forwarding=0"})

@@ -6,8 +6,8 @@ import (
 	"linerate/internal/sharedtest"
 )
 
-// TestPackedRulesAreTheRules: packed and read back they are the same but for
-// their examples, in the same order.
+// TestPackedRulesAreTheRules: packed and unpacked rules are the same in the same order, except that
+// their examples are left out.
 func TestPackedRulesAreTheRules(t *testing.T) {
 	set, err := LoadRules(sharedtest.Catalogue())
 	if err != nil {
@@ -30,11 +30,11 @@ func TestPackedRulesAreTheRules(t *testing.T) {
 		t.Error(err)
 	}
 	if len(got.Classes) != len(set.Classes) || len(got.Policies) != len(set.Policies) {
-		t.Error("lists are lost")
+		t.Error("packing loses lists")
 	}
 	for _, bad := range [][]byte{nil, b[:8], b[:len(b)-1], append([]byte{b[0] ^ 1}, b[1:]...)} {
 		if _, err := UnpackRules(bad); err == nil {
-			t.Errorf("%d bytes that are no rules pass", len(bad))
+			t.Errorf("%d bytes that are not rules are accepted", len(bad))
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"linerate/internal/inspect"
 )
 
-// ofFiles audits files as a host of their own.
+// ofFiles audits files as those of a separate host.
 func ofFiles(t *testing.T, role, os, rel string, files map[string]string) *audit.Report {
 	t.Helper()
 	all := map[string][]byte{}
@@ -37,7 +37,7 @@ func sense(product string, items ...string) string {
 	return b.String()
 }
 
-// TestEarlyModules: OpenWrt loads nf_conntrack before it sets sysctls.
+// TestEarlyModules: OpenWrt loads nf_conntrack before it applies sysctls.
 func TestEarlyModules(t *testing.T) {
 	for release, late := range map[string]bool{"/etc/openwrt_release": false, "/etc/os-release": true} {
 		r := ofFiles(t, "router", fact.Linux, "6.6", map[string]string{release: "DISTRIB_RELEASE='24.10.0'", "/etc/sysctl.conf": "net.netfilter.nf_conntrack_max=524288\n"})
@@ -51,8 +51,8 @@ func TestEarlyModules(t *testing.T) {
 	}
 }
 
-// TestProductPlaces: on an appliance a line has power where the appliance puts it,
-// a default is the appliance's, and what is to be done is said in its words.
+// TestProductPlaces: on an appliance, lines take effect only where the appliance reads them, its own
+// defaults apply, and fixes use its terms.
 func TestProductPlaces(t *testing.T) {
 	const config = "/conf/config.xml"
 	for _, c := range []struct {

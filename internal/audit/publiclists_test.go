@@ -2,8 +2,8 @@ package audit_test
 
 import "testing"
 
-// TestPublicFreeBSDLists holds the audit to what two public FreeBSD lists
-// showed: of a refused line no other is overridden, hints are no sysctls.
+// TestPublicFreeBSDLists covers two public FreeBSD lists: a refused line overrides no other line,
+// and device hints are not sysctls.
 func TestPublicFreeBSDLists(t *testing.T) {
 	const twice = "net.inet.tcp.keepidle=62000\nnet.inet.tcp.keepidle=10000"
 	for _, c := range []struct{ file, text, rule, not string }{
@@ -14,26 +14,25 @@ func TestPublicFreeBSDLists(t *testing.T) {
 	} {
 		r := run(t, tree(t, "14.3", map[string]string{c.file: c.text}), "web")
 		if c.rule != "" && len(find(r, c.rule, "")) == 0 {
-			t.Errorf("%q: no %s in %v", c.text, c.rule, r.Findings)
+			t.Errorf("%q: no finding of %s in %v", c.text, c.rule, r.Findings)
 		}
 		if c.not != "" && len(find(r, c.not, "")) != 0 {
-			t.Errorf("%q: %s speaks", c.text, c.not)
+			t.Errorf("%q: unwanted finding of %s", c.text, c.not)
 		}
 	}
 }
 
-// TestLinesBelowWhatHolds holds the audit to what ten more public lists showed:
-// numbers that were above the kernel's when they were written, or are above the
-// kernel's but below what systemd sets, and claims about conf.all that are none
-// about an interface.
+// TestLinesBelowWhatHolds covers ten more public lists: numbers that were above the kernel's
+// default when they were written, or are above it but below what systemd sets, and claims about
+// conf.all that do not apply to an interface.
 func TestLinesBelowWhatHolds(t *testing.T) {
 	for _, c := range []struct {
 		line string
-		rule string // that must speak of the name
+		rule string // that must report the name
 		not  string // that must not
 	}{
 		{line: "net.core.somaxconn = 1000", rule: "LR-LOWERS"},
-		{line: "net.core.somaxconn = 64", not: "LR-LOWERS"}, // a wish for a short queue, at any time
+		{line: "net.core.somaxconn = 64", not: "LR-LOWERS"}, // a short queue is a deliberate choice
 		{line: "net.core.somaxconn = 16384", not: "LR-LOWERS"},
 		{line: "net.ipv4.neigh.default.unres_qlen_bytes = 131072", rule: "LR-LOWERS"},
 		{line: "kernel.sem = 250 32000 100 128", rule: "LR-LINUX-SEMAPHORES"},
@@ -46,10 +45,10 @@ func TestLinesBelowWhatHolds(t *testing.T) {
 	} {
 		r := run(t, tree(t, "6.12", map[string]string{"/etc/sysctl.d/x.conf": c.line}), "web")
 		if c.rule != "" && len(find(r, c.rule, "")) == 0 {
-			t.Errorf("%s: no %s in %v", c.line, c.rule, r.Findings)
+			t.Errorf("%s: no finding of %s in %v", c.line, c.rule, r.Findings)
 		}
 		if c.not != "" && len(find(r, c.not, "")) != 0 {
-			t.Errorf("%s: %s speaks", c.line, c.not)
+			t.Errorf("%s: unwanted finding of %s", c.line, c.not)
 		}
 	}
 }

@@ -20,23 +20,22 @@ import (
 	"linerate/internal/role"
 )
 
-// publicTable holds what people judged of audits of public configurations:
-// sources and verdicts, not the texts. A row is one error or warning of one
-// file's audit, or a file's only row where there was none.
+// publicTable holds human verdicts on audits of public configurations: sources and verdicts, not the
+// texts. A row is one error or warning of one file's audit, or the only row of a file without any.
 const publicTable = "testdata/public_verdicts.tsv"
 
-// publicTexts names the environment's variable of the directory with the texts,
-// laid out as anybody likes: they are known by their hashes.
+// publicTexts is the environment variable that names a directory with the texts, in any layout: they
+// are identified by their hashes.
 const publicTexts = "LINERATE_PUBLIC"
 
 // The verdicts of the table's rows.
 const (
 	isTrue      = "true"      // the finding is right, and so is its severity
 	isFalse     = "false"     // it is wrong, or its severity is
-	isDebatable = "debatable" // experts may differ; the row says why
-	isMissed    = "missed"    // the audit says nothing of a trap that the file holds
-	isNone      = "none"      // neither errors nor warnings, and rightly so
-	unjudged    = "?"         // new: nobody has judged it yet
+	isDebatable = "debatable" // experts may disagree; the row says why
+	isMissed    = "missed"    // the audit misses a mistake in the file
+	isNone      = "none"      // correctly no errors or warnings
+	unjudged    = "?"         // new, not judged yet
 )
 
 var publicColumns = []string{"repo", "path", "commit", "sha256", "os", "release", "role", "place", "finding", "line", "severity", "verdict", "why"}
@@ -49,7 +48,7 @@ type publicRow struct {
 	verdict, why            string
 }
 
-// publicFile is one audit of one file: where it comes from, and what reads it.
+// publicFile is one audit of one file: its source, and the host that it is audited for.
 type publicFile struct{ repo, path, commit, sha256, os, release, role, place string }
 
 func (f publicFile) String() string { return f.repo + " " + f.path }
@@ -82,7 +81,7 @@ func publicRows(t *testing.T) []publicRow {
 	return rows
 }
 
-// byFile groups rows by the audit that they are of, in the table's order.
+// byFile groups rows by file, in the table's order.
 func byFile(rows []publicRow) (order []publicFile, of map[publicFile][]publicRow) {
 	of = map[publicFile][]publicRow{}
 	for _, r := range rows {
@@ -100,8 +99,8 @@ var publicForms = []*regexp.Regexp{
 	regexp.MustCompile(`^\S+$`), regexp.MustCompile(`^(-|\d+)$`), regexp.MustCompile(`^(-|error|warning)$`), regexp.MustCompile(`^(true|false|debatable|missed|none)$`), regexp.MustCompile(`.`),
 }
 
-// TestPublicVerdicts holds the table to its form, and the audit to the promise
-// behind it: no false error, and at most one false warning in ten files.
+// TestPublicVerdicts checks the table's format and the audit's quality goal: no false error, and at
+// most one false warning in ten files.
 func TestPublicVerdicts(t *testing.T) {
 	rows := publicRows(t)
 	rules := ruleExists(t)
@@ -128,13 +127,13 @@ func TestPublicVerdicts(t *testing.T) {
 		seen := map[string]bool{}
 		for _, r := range of[f] {
 			if key := r.finding + " " + r.line; seen[key] {
-				t.Errorf("%s: %s stands twice", f, key)
+				t.Errorf("%s: %s is listed twice", f, key)
 			} else {
 				seen[key] = true
 			}
 			n[r.verdict+" "+r.severity]++
 			if r.verdict == isNone && slices.ContainsFunc(of[f], func(r publicRow) bool { return r.severity != "-" }) {
-				t.Errorf("%s: findings, and a row that there are none", f)
+				t.Errorf("%s: has findings, and a row that says there are none", f)
 			}
 		}
 	}
@@ -147,8 +146,8 @@ func TestPublicVerdicts(t *testing.T) {
 	}
 }
 
-// ruleExists answers whether a rule is one of the catalogue's, or a check that
-// the reference names.
+// ruleExists returns a function that reports whether a rule is in the catalogue, or a check that the
+// reference names.
 func ruleExists(t *testing.T) func(id string) bool {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/reference/audit.md")
@@ -161,9 +160,9 @@ func ruleExists(t *testing.T) func(id string) bool {
 	}
 }
 
-// TestPublicConfigurations audits the texts of the table anew, where they are at
-// hand, and compares. With -update it writes what it found into the table: what
-// is new gets the verdict "?", with which no test passes until somebody judges.
+// TestPublicConfigurations audits the table's texts again, if they are available, and compares. With
+// -update it writes the result into the table: new findings get the verdict "?", and the test fails
+// until somebody judges them.
 func TestPublicConfigurations(t *testing.T) {
 	dir := os.Getenv(publicTexts)
 	if dir == "" {
@@ -175,7 +174,7 @@ func TestPublicConfigurations(t *testing.T) {
 	for _, f := range order {
 		text, ok := texts[f.sha256]
 		if !ok {
-			t.Errorf("%s: no text of hash %s in %s", f, f.sha256, dir)
+			t.Errorf("%s: no text with the hash %s in %s", f, f.sha256, dir)
 			all = append(all, of[f]...)
 			continue
 		}
@@ -186,12 +185,12 @@ func TestPublicConfigurations(t *testing.T) {
 		}
 		for _, r := range of[f] {
 			if !slices.Contains(now, r) {
-				t.Errorf("%s: the table has %s, line %s (%s, %s, place %s), the audit not", f, r.finding, r.line, r.severity, r.verdict, f.place)
+				t.Errorf("%s: the table has %s, line %s (%s, %s, place %s), the audit does not", f, r.finding, r.line, r.severity, r.verdict, f.place)
 			}
 		}
 		for _, r := range now {
 			if !slices.Contains(of[f], r) {
-				t.Errorf("%s: the audit has %s, line %s (%s, place %s), the table not; judge it: go test ./internal/audit -run TestPublicConfigurations -update", f, r.finding, r.line, r.severity, r.place)
+				t.Errorf("%s: the audit has %s, line %s (%s, place %s), the table does not; judge it: go test ./internal/audit -run TestPublicConfigurations -update", f, r.finding, r.line, r.severity, r.place)
 			}
 		}
 	}
@@ -200,7 +199,7 @@ func TestPublicConfigurations(t *testing.T) {
 	}
 }
 
-// textsByHash reads every file below a directory.
+// textsByHash reads every file below a directory, keyed by its hash.
 func textsByHash(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
@@ -219,8 +218,8 @@ func textsByHash(t *testing.T, dir string) map[string]string {
 	return texts
 }
 
-// auditedPublic are the rows of a file as the audit is now: with the verdicts
-// of those before that it still finds.
+// auditedPublic returns the rows of a file's current audit, with the earlier verdicts on findings
+// that remain.
 func auditedPublic(t *testing.T, f publicFile, text string, before []publicRow) []publicRow {
 	t.Helper()
 	place, ok := filehost.Recognise(f.path, text, f.os)
@@ -262,7 +261,7 @@ func auditedPublic(t *testing.T, f publicFile, text string, before []publicRow) 
 	return rows
 }
 
-// writePublic writes the table, by system and source.
+// writePublic writes the table, sorted by system and source.
 func writePublic(t *testing.T, rows []publicRow) {
 	t.Helper()
 	slices.SortStableFunc(rows, func(a, b publicRow) int { return strings.Compare(a.os+a.repo+"/"+a.path, b.os+b.repo+"/"+b.path) })

@@ -18,8 +18,8 @@ import (
 	"linerate/internal/sharedtest"
 )
 
-// bundled makes a capture bundle of the real FreeBSD's outputs, as booted
-// ("01-default") or with modules ("02-modules"), and reads it.
+// bundled reads a capture bundle made of a real FreeBSD host's outputs, as booted ("01-default") or
+// with modules ("02-modules").
 func bundled(t *testing.T, state string) *fact.Facts {
 	t.Helper()
 	queries := map[string]string{
@@ -70,9 +70,8 @@ func bundled(t *testing.T, state string) *fact.Facts {
 	return f
 }
 
-// TestRealHostHasNoFalseAlarms: of a router that was set up with three lines
-// wrong on purpose, exactly those are worth a warning, and that it forwards
-// IPv6 on the slow path.
+// TestRealHostHasNoFalseAlarms: on a router with three deliberately wrong lines, exactly those get a
+// warning, plus one that it forwards IPv6 on the slow path.
 func TestRealHostHasNoFalseAlarms(t *testing.T) {
 	for _, state := range []string{"01-default", "02-modules"} {
 		f := bundled(t, state)
@@ -94,9 +93,8 @@ func TestRealHostHasNoFalseAlarms(t *testing.T) {
 	}
 }
 
-// TestBenchmarkTrees audits the configurations that a lab has benchmarked:
-// they worked there, so nothing in them is a typo or unreadable, whatever
-// release they are audited for; and their audits are quick and repeatable.
+// TestBenchmarkTrees audits configurations that a lab has benchmarked: they worked there, so no line
+// is a typo or unreadable, on any release; the audits are fast and repeatable.
 func TestBenchmarkTrees(t *testing.T) {
 	trees := 0
 	root := sharedtest.Dir(t, "data", "netbenches")
@@ -118,7 +116,7 @@ func TestBenchmarkTrees(t *testing.T) {
 				}
 			}
 			if rel == "14.3" && !slices.Equal(ids(r), ids(run(t, f, g.Role))) {
-				t.Errorf("%s: not the same twice", path)
+				t.Errorf("%s: two audits give different findings", path)
 			}
 		}
 		return nil

@@ -11,8 +11,8 @@ import (
 	"linerate/internal/fact"
 )
 
-// TestRemarks: each is of a class that is weighed against others, and a text that names a
-// value which its check does not give, or a case that is not there, is a mistake.
+// TestRemarks: each remark's class has a rank among the others, and a text that refers to an unknown
+// value, or a check to an unknown case, is an error.
 func TestRemarks(t *testing.T) {
 	set, err := LoadRules(sharedtest.Catalogue())
 	if err != nil {
@@ -45,7 +45,7 @@ func TestRemarks(t *testing.T) {
 	}
 }
 
-// TestRemarksThatLack what a finding has are refused.
+// TestRemarksThatLack: a remark without a part of a finding is refused.
 func TestRemarksThatLack(t *testing.T) {
 	whole := Remark{Kind: Range, Severity: Error, Action: Change, Class: outOfRange, Message: "m", Why: "w", Fix: "f", Cases: map[string]Remark{"x": {}}}
 	if err := whole.check(); err != nil {
@@ -54,7 +54,7 @@ func TestRemarksThatLack(t *testing.T) {
 	for _, lack := range []func(*Remark){func(r *Remark) { r.Kind = "k" }, func(r *Remark) { r.Class = "" }, func(r *Remark) { r.Why = "" }, func(r *Remark) { r.Severity = "" }} {
 		r := whole
 		if lack(&r); r.check() == nil {
-			t.Errorf("%+v passes", r)
+			t.Errorf("an incomplete remark is accepted: %+v", r)
 		}
 	}
 }

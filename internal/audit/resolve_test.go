@@ -15,7 +15,7 @@ import (
 	"linerate/internal/tunable"
 )
 
-// at is a candidate of a class at a name's line.
+// at returns a candidate of a class at a name's line.
 func at(c class, id, name string, line int) candidate {
 	return candidate{Finding: Finding{ID: id + ":" + name, Name: name, File: "/etc/x", Line: line, Kind: Harmful}, class: c}
 }
@@ -28,24 +28,24 @@ func TestResolve(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		all  []candidate
-		want string // the rules and names that stand
+		want string // the findings that remain
 	}{
-		{"a name that is gone has no value", []candidate{at(worse, "LR-LOWERS", "n", 1), at(gone, "LR-REMOVED", "n", 1), at(drifted, "LR-DRIFT", "n", 1)}, "LR-REMOVED:n"},
-		{"nor a place", []candidate{at(misplaced, "LR-MISPLACED", "n", 1), at(unheard, "LR-UNKNOWN", "n", 1)}, "LR-UNKNOWN:n"},
-		{"other lines and names are no business of it", []candidate{at(gone, "LR-REMOVED", "n", 1), at(same, "LR-DEFAULT", "n", 2), at(same, "LR-DEFAULT", "m", 1)}, "LR-REMOVED:n LR-DEFAULT:n LR-DEFAULT:m"},
-		{"one reason to remove", []candidate{at(same, "LR-DEFAULT", "n", 1), at(idleRule, "LR-IDLE", "n", 1), at(caution, "LR-MEMORY", "n", 1)}, "LR-DEFAULT:n"},
-		{"a rule that is no reason to remove stands beside it", []candidate{at(same, "LR-DEFAULT", "n", 1), at(lineRule, "LR-A", "n", 1)}, "LR-DEFAULT:n LR-A:n"},
-		{"duplicates stand beside all", []candidate{at(repeated, "LR-DUPLICATE", "n", 1), at(misplaced, "LR-MISPLACED", "n", 1)}, "LR-DUPLICATE:n LR-MISPLACED:n"},
-		{"a rule's own covers", []candidate{at(caution, "LR-HARMFUL", "n", 1), at(idleRule, "LR-B", "n", 1), covering, at(wideRule, "LR-C", "n", 1)}, "LR-A:n LR-C:n"},
-		{"what is hidden hides nothing", []candidate{at(idleRule, "LR-B", "n", 1), covering, at(outOfRange, "LR-RANGE", "n", 1), at(wideRule, "LR-HARMFUL", "n", 1)}, "LR-RANGE:n LR-HARMFUL:n"},
-		{"a rule knows more than the catalogue", []candidate{at(unjudged, "LR-UNKNOWN", "n", 1), at(lineRule, "LR-A", "n", 1)}, "LR-A:n"},
-		{"but not than the kernel", []candidate{at(unheard, "LR-UNKNOWN", "n", 1), at(lineRule, "LR-A", "n", 1)}, "LR-UNKNOWN:n"},
-		{"unless it is about the host", []candidate{at(unheard, "LR-UNKNOWN", "n", 1), at(wideRule, "LR-A", "n", 1)}, "LR-A:n"},
+		{"a removed name hides findings on its value", []candidate{at(worse, "LR-LOWERS", "n", 1), at(gone, "LR-REMOVED", "n", 1), at(drifted, "LR-DRIFT", "n", 1)}, "LR-REMOVED:n"},
+		{"an unknown name hides findings on its place", []candidate{at(misplaced, "LR-MISPLACED", "n", 1), at(unheard, "LR-UNKNOWN", "n", 1)}, "LR-UNKNOWN:n"},
+		{"other lines and names are unaffected", []candidate{at(gone, "LR-REMOVED", "n", 1), at(same, "LR-DEFAULT", "n", 2), at(same, "LR-DEFAULT", "m", 1)}, "LR-REMOVED:n LR-DEFAULT:n LR-DEFAULT:m"},
+		{"only one reason to remove", []candidate{at(same, "LR-DEFAULT", "n", 1), at(idleRule, "LR-IDLE", "n", 1), at(caution, "LR-MEMORY", "n", 1)}, "LR-DEFAULT:n"},
+		{"a rule that is not a reason to remove remains", []candidate{at(same, "LR-DEFAULT", "n", 1), at(lineRule, "LR-A", "n", 1)}, "LR-DEFAULT:n LR-A:n"},
+		{"duplicates always remain", []candidate{at(repeated, "LR-DUPLICATE", "n", 1), at(misplaced, "LR-MISPLACED", "n", 1)}, "LR-DUPLICATE:n LR-MISPLACED:n"},
+		{"the findings that a rule covers", []candidate{at(caution, "LR-HARMFUL", "n", 1), at(idleRule, "LR-B", "n", 1), covering, at(wideRule, "LR-C", "n", 1)}, "LR-A:n LR-C:n"},
+		{"a hidden finding hides nothing", []candidate{at(idleRule, "LR-B", "n", 1), covering, at(outOfRange, "LR-RANGE", "n", 1), at(wideRule, "LR-HARMFUL", "n", 1)}, "LR-RANGE:n LR-HARMFUL:n"},
+		{"a rule overrides an unknown name of the catalogue", []candidate{at(unjudged, "LR-UNKNOWN", "n", 1), at(lineRule, "LR-A", "n", 1)}, "LR-A:n"},
+		{"but not one unknown to the kernel", []candidate{at(unheard, "LR-UNKNOWN", "n", 1), at(lineRule, "LR-A", "n", 1)}, "LR-UNKNOWN:n"},
+		{"unless the rule is about the host", []candidate{at(unheard, "LR-UNKNOWN", "n", 1), at(wideRule, "LR-A", "n", 1)}, "LR-A:n"},
 		{"claims come last", []candidate{at(claimed, "LR-FOLKLORE", "n", 1), at(late, "LR-ORDER", "n", 1), at(claimed, "LR-FOLKLORE", "m", 1)}, "LR-ORDER:n LR-FOLKLORE:m"},
-		{"a pair once", []candidate{first, second}, "LR-COUPLED:n"},
-		{"by the side that stands", []candidate{first, second, at(misplaced, "LR-MISPLACED", "n", 1)}, "LR-COUPLED:m LR-MISPLACED:n"},
+		{"a pair is reported once", []candidate{first, second}, "LR-COUPLED:n"},
+		{"a pair by its remaining side", []candidate{first, second, at(misplaced, "LR-MISPLACED", "n", 1)}, "LR-COUPLED:m LR-MISPLACED:n"},
 	} {
-		// The order of the candidates decides nothing but the report's.
+		// The result does not depend on the order of the candidates.
 		for _, reversed := range []bool{false, true} {
 			all := slices.Clone(c.all)
 			want := strings.Fields(c.want)
@@ -67,7 +67,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestAbsorb: a line that should move and would do nothing there says so.
+// TestAbsorb: the fix of a line that should move also says if it would have no effect there.
 func TestAbsorb(t *testing.T) {
 	move := at(misplaced, "LR-MISPLACED", "n", 1)
 	move.Action, move.Fix = Move, "Move it."
@@ -90,7 +90,7 @@ func TestAbsorb(t *testing.T) {
 	}
 }
 
-// made says which rules' ids the checks of a class give.
+// made lists the ids of the findings that the checks of each class give.
 var made = map[class][]string{
 	rejectedLine: {"LR-SYNTAX", "LR-UNREADABLE"}, unheard: {"LR-UNKNOWN"}, unjudged: {"LR-UNKNOWN"}, gone: {"LR-REMOVED", "LR-RENAMED", "LR-NOTYET"},
 	misplaced: {"LR-MISPLACED", "LR-UNREAD", "LR-CONTAINER", "LR-UNIT-IGNORED", "LR-POD-SYSCTL"}, unloaded: {"LR-NOMODULE", "LR-NOOPTION"}, late: {"LR-ORDER"}, outOfRange: {"LR-RANGE"}, worse: {"LR-LOWERS"}, same: {"LR-DEFAULT"},
@@ -98,9 +98,8 @@ var made = map[class][]string{
 	lineRule: {"LR-SLIP", "LR-UNDONE", "LR-PERDEVICE", "LR-LXC-SYSCTL", "LR-POD-UNSAFE", "LR-POD-OWN"}, disagreeing: {"LR-COUPLED", "LR-PF-ADAPTIVE"}, complained: {"LR-COMPLAINT"}, claimed: {"LR-FOLKLORE", "LR-LEAVING", "LR-OLD-DEFAULT"},
 }
 
-// TestPrecedenceHasNoCycles walks every candidate that may be, by class and
-// rule: none hides itself by way of others, or two would hide each other and
-// nothing be said. Nor does a rule cover what nobody says.
+// TestPrecedenceHasNoCycles checks every possible candidate, by class and rule: none may hide itself
+// through others, or nothing would be reported. Nor may a rule cover an id that nothing gives.
 func TestPrecedenceHasNoCycles(t *testing.T) {
 	var all []*candidate
 	ids := map[string]bool{}
@@ -122,7 +121,7 @@ func TestPrecedenceHasNoCycles(t *testing.T) {
 	for _, c := range all {
 		for _, id := range c.covers {
 			if !ids[id] {
-				t.Errorf("%s covers %s, which nobody says", c.Rule(), id)
+				t.Errorf("%s covers %s, which no check or rule gives", c.Rule(), id)
 			}
 		}
 	}
@@ -132,7 +131,7 @@ func TestPrecedenceHasNoCycles(t *testing.T) {
 	}
 }
 
-// TestMadeIsWhole: every id that a check of this package gives is in made.
+// TestMadeIsWhole: made lists every id that a check of this package gives.
 func TestMadeIsWhole(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -153,7 +152,7 @@ func TestMadeIsWhole(t *testing.T) {
 		}
 		for _, m := range literal.FindAllStringSubmatch(string(text), -1) {
 			if !slices.Contains(known, m[1]) {
-				t.Errorf("%s gives %s: say in made of which class it is", file, m[1])
+				t.Errorf("%s gives %s: add it to its class in made", file, m[1])
 			}
 		}
 	}
@@ -164,7 +163,7 @@ func walk(t *testing.T, all []*candidate, state map[*candidate]int, c *candidate
 	path = append(path, string(c.class)+" "+c.Rule())
 	switch state[c] {
 	case 1:
-		t.Errorf("a cycle: %s", strings.Join(path, " hides "))
+		t.Errorf("precedence has a cycle: %s", strings.Join(path, " hides "))
 		return
 	case 2:
 		return
@@ -178,7 +177,7 @@ func walk(t *testing.T, all []*candidate, state map[*candidate]int, c *candidate
 	state[c] = 2
 }
 
-// TestEveryClassHasItsRow: a class that no row mentions was forgotten.
+// TestEveryClassHasItsRow: every class is in the precedence table.
 func TestEveryClassHasItsRow(t *testing.T) {
 	for c := range made {
 		if !slices.ContainsFunc(precedence, func(p precedes) bool {
@@ -189,8 +188,8 @@ func TestEveryClassHasItsRow(t *testing.T) {
 	}
 }
 
-// TestChecksDoNotLookAtEachOther: a misplaced line that is harmful, too, has
-// both candidates, and one finding.
+// TestChecksDoNotLookAtEachOther: a misplaced line that is also harmful has two candidates, but only
+// one finding.
 func TestChecksDoNotLookAtEachOther(t *testing.T) {
 	c, err := tunable.Read(fstest.MapFS{"freebsd/x.yaml": {Data: []byte(`
 subsystem: x

@@ -7,9 +7,8 @@ import (
 	"linerate/internal/audit"
 )
 
-// TestRulesExamples holds every rule to its examples: it speaks on each host
-// under fires, and is silent on each under silent. A rule without both is
-// not tested, and so refused.
+// TestRulesExamples checks every rule on its examples: it must report on each host under fires, and
+// not on those under silent. A rule without both kinds is refused as untested.
 func TestRulesExamples(t *testing.T) {
 	_, set := known(t)
 	if err := set.CheckExpressions(); err != nil {
@@ -23,7 +22,7 @@ func TestRulesExamples(t *testing.T) {
 			for i, x := range r.Fires {
 				found := find(run(t, host(t, x), x.Role), r.ID, "")
 				if len(found) == 0 {
-					t.Errorf("fires %d %s: silent", i+1, x.Note)
+					t.Errorf("fires %d %s: no finding", i+1, x.Note)
 				}
 				for _, f := range found {
 					checkTexts(t, f)
@@ -31,14 +30,14 @@ func TestRulesExamples(t *testing.T) {
 			}
 			for i, x := range r.Silent {
 				for _, f := range find(run(t, host(t, x), x.Role), r.ID, "") {
-					t.Errorf("silent %d %s: says %s", i+1, x.Note, f.Message)
+					t.Errorf("silent %d %s: unwanted finding: %s", i+1, x.Note, f.Message)
 				}
 			}
 		})
 	}
 }
 
-// checkTexts refuses texts that a person cannot use.
+// checkTexts refuses unusable texts.
 func checkTexts(t *testing.T, f audit.Finding) {
 	t.Helper()
 	for _, s := range []string{f.Message, f.Why, f.Fix, f.Name} {

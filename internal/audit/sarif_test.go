@@ -19,11 +19,11 @@ import (
 	"linerate/internal/labtest"
 )
 
-// sarifSchema is OASIS's JSON schema of SARIF 2.1.0: the constant that
-// go-sarif keeps to itself, read from its source.
+// sarifSchema returns OASIS's JSON schema of SARIF 2.1.0, an unexported constant of go-sarif, read
+// from its source.
 func sarifSchema(t *testing.T) string {
 	t.Helper()
-	// Not go/build: it finds no modules for a test that was built with -trimpath.
+	// Not go/build, which does not find modules in a test built with -trimpath.
 	dir, err := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif").Output()
 	if err != nil {
 		labtest.Lacking(t, "no source of go-sarif: %v", err)
@@ -45,8 +45,7 @@ func sarifSchema(t *testing.T) string {
 	return schema
 }
 
-// report audits a firewall with findings on lines, on none, and a suppressed
-// one.
+// report audits a firewall with findings on lines, on no line, and a suppressed one.
 func report(t *testing.T) *audit.Report {
 	t.Helper()
 	f := tree(t, "14.3", map[string]string{
@@ -106,7 +105,7 @@ func TestSARIFHoldsEveryFinding(t *testing.T) {
 	suppressed := 0
 	for _, res := range run.Results {
 		if *res.RuleID != *run.Tool.Driver.Rules[res.RuleIndex].ID {
-			t.Errorf("rule index of %s points elsewhere", *res.RuleID)
+			t.Errorf("the rule index of %s points to another rule", *res.RuleID)
 		}
 		suppressed += len(res.Suppressions)
 	}
@@ -115,8 +114,8 @@ func TestSARIFHoldsEveryFinding(t *testing.T) {
 	}
 }
 
-// TestSARIFPlaces: files of a tree in a repository are named from its root, files by
-// themselves as they were named, those of a host below it.
+// TestSARIFPlaces: files of a tree in a repository are relative to its root, single files keep their
+// given names, and files of a host are relative to the tree.
 func TestSARIFPlaces(t *testing.T) {
 	named := audit.Finding{ID: "LR-X:y", Severity: audit.Error, Name: "y", File: "./conf/my sysctl.conf", Line: 2}
 	onHost := audit.Finding{ID: "LR-X:y", Severity: audit.Error, Name: "y", File: "/etc/sysctl.conf", Line: 2}
@@ -156,7 +155,7 @@ func TestSARIFPlaces(t *testing.T) {
 	}
 }
 
-// TestSARIFHelp: every rule that can speak has a sentence and help of its own.
+// TestSARIFHelp: every rule has a full description and help.
 func TestSARIFHelp(t *testing.T) {
 	text, err := json.Marshal(audit.ToSARIF("test", audit.SARIFHost{Report: report(t)}))
 	if err != nil {

@@ -2,7 +2,7 @@ package audit_test
 
 import "testing"
 
-// Files that several distributions share, in our own words.
+// Files that several distributions share, rewritten.
 const (
 	systemdDefaults = "kernel.sysrq = 16\nkernel.core_uses_pid = 1\nnet.ipv4.conf.default.rp_filter = 2\nnet.ipv4.conf.*.rp_filter = 2\n-net.ipv4.conf.all.rp_filter\n" +
 		"net.ipv4.conf.default.accept_source_route = 0\nnet.ipv4.conf.*.accept_source_route = 0\n-net.ipv4.conf.all.accept_source_route\n" +
@@ -18,12 +18,10 @@ const (
 	persistent   = "SUBSYSTEM==\"net\", ACTION==\"add\", DRIVERS==\"?*\", ATTR{address}==\"52:54:00:12:34:56\", NAME=\"eth0\""
 )
 
-// moreStockHosts are what installers and cloud images of distributions leave
-// on a disk: files in /etc that nobody who owns the host has written. Debian
-// 12's are the settings of its packages' own files (procps, systemd, udev,
-// kmod, tuned, ufw, grub-common, mdadm, ceph-osd, lxc, lxd and
-// systemd-coredump of bookworm, unpacked), without their comments; the others
-// are written after what these distributions document and publish.
+// moreStockHosts are the files that installers and cloud images of distributions leave in /etc,
+// which no administrator wrote. Debian 12's are the settings of its packages (procps, systemd, udev,
+// kmod, tuned, ufw, grub-common, mdadm, ceph-osd, lxc, lxd and systemd-coredump of bookworm,
+// unpacked), without comments; the others follow what the distributions document and publish.
 var moreStockHosts = map[string]struct {
 	release, role string
 	files         map[string]string
@@ -118,8 +116,7 @@ var moreStockHosts = map[string]struct {
 	}},
 }
 
-// TestStockDistributionsAreWell: nothing is said of what distributions leave
-// on a disk.
+// TestStockDistributionsAreWell: the audit reports nothing on a freshly installed distribution.
 func TestStockDistributionsAreWell(t *testing.T) {
 	for name, h := range moreStockHosts {
 		t.Run(name, func(t *testing.T) {
@@ -134,12 +131,12 @@ func TestStockDistributionsAreWell(t *testing.T) {
 	}
 }
 
-// TestAdminsFilesAreJudged: a name that OpenWrt takes for files of its own is
-// an admin's elsewhere.
+// TestAdminsFilesAreJudged: a file name that OpenWrt uses for its own files is an administrator's
+// file on other systems.
 func TestAdminsFilesAreJudged(t *testing.T) {
 	files := map[string]string{"/etc/sysctl.d/11-nf-conntrack.conf": "net.netfilter.nf_conntrack_checksum=0\n", "/etc/os-release": "ID=debian"}
 	if r := run(t, tree(t, "6.12", files), "router"); len(find(r, "LR-ORDER", "net.netfilter.nf_conntrack_checksum")) != 1 {
-		t.Errorf("an admin's line is taken for a distribution's: %v", r.Findings)
+		t.Errorf("an administrator's line is treated as the distribution's: %v", r.Findings)
 	}
 	files["/etc/os-release"] = "ID=\"openwrt\""
 	if r := run(t, tree(t, "6.12", files), "router"); len(r.Findings) > 0 {

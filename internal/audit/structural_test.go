@@ -14,7 +14,7 @@ import (
 	"linerate/internal/tunable"
 )
 
-// small is a catalogue of made-up tunables, one of each sort.
+// small is a catalogue with a made-up tunable of each kind.
 const small = `
 subsystem: test
 records:
@@ -71,7 +71,7 @@ func smallCatalogue(t testing.TB) *tunable.Catalogue {
 	return c
 }
 
-// summary is a finding in one word: id, severity, action, place.
+// summary returns a finding as "id severity action file".
 func summary(f audit.Finding) string {
 	place := f.File[strings.LastIndexByte(f.File, '/')+1:]
 	return strings.Join([]string{f.ID, string(f.Severity), string(f.Action), place}, " ")
@@ -84,8 +84,8 @@ func TestStructural(t *testing.T) {
 		files         map[string]string
 		memory        uint64
 		live          map[string]string
-		want          []string // in the order of the report
-		says          string   // the first of them
+		want          []string // in the report's order
+		says          string   // message of the first one
 	}{
 		{name: "fine", files: map[string]string{sysctl: "net.t.run=6", loader: `net.t.boot="2"`}},
 		{name: "default", files: map[string]string{sysctl: "net.t.run=5"}, want: []string{"LR-DEFAULT:net.t.run info remove sysctl.conf"}},
@@ -93,17 +93,17 @@ func TestStructural(t *testing.T) {
 		{name: "default that undoes the loader's", files: map[string]string{loader: `net.t.both="128"`, sysctl: "net.t.both=64"},
 			want: []string{"LR-DUPLICATE:net.t.both warning remove loader.conf"}},
 		{name: "typo", files: map[string]string{sysctl: "net.t.comptued=6"}, want: []string{"LR-UNKNOWN:net.t.comptued info measure sysctl.conf"}},
-		{name: "typo, says the kernel", files: map[string]string{sysctl: "net.t.comptued=6"}, live: map[string]string{"net.t.run": "5"}, want: []string{"LR-UNKNOWN:net.t.comptued error change sysctl.conf"}},
-		{name: "sibling is no typo", files: map[string]string{sysctl: "dev.xnic.0.fc=0"}, want: []string{"LR-UNKNOWN:dev.xnic.0.fc info measure sysctl.conf"}},
+		{name: "typo, confirmed by the running kernel", files: map[string]string{sysctl: "net.t.comptued=6"}, live: map[string]string{"net.t.run": "5"}, want: []string{"LR-UNKNOWN:net.t.comptued error change sysctl.conf"}},
+		{name: "similar name in another driver is no typo", files: map[string]string{sysctl: "dev.xnic.0.fc=0"}, want: []string{"LR-UNKNOWN:dev.xnic.0.fc info measure sysctl.conf"}},
 		{name: "unit", files: map[string]string{sysctl: "dev.tnic.7.fc=3"}, want: []string{"LR-DEFAULT:dev.tnic.7.fc info remove sysctl.conf"}},
 		{name: "unknown to the running kernel", files: map[string]string{sysctl: "vm.nothing.like.it=1"}, live: map[string]string{"net.t.run": "5"},
 			want: []string{"LR-UNKNOWN:vm.nothing.like.it error remove sysctl.conf"}},
 		{name: "removed", files: map[string]string{sysctl: "net.t.gone=1"}, want: []string{"LR-REMOVED:net.t.gone error remove sysctl.conf"}},
-		{name: "removed, where nobody complains", files: map[string]string{loader: `net.t.gone="1"`}, want: []string{"LR-REMOVED:net.t.gone warning remove loader.conf"}},
+		{name: "removed, where no error is printed", files: map[string]string{loader: `net.t.gone="1"`}, want: []string{"LR-REMOVED:net.t.gone warning remove loader.conf"}},
 		{name: "still there", release: "11.4", files: map[string]string{sysctl: "net.t.gone=1"}},
-		{name: "gone with the next", release: "12.4", files: map[string]string{sysctl: "net.t.gone=1"}, want: []string{"LR-LEAVING:net.t.gone info measure sysctl.conf"}},
+		{name: "removed in the next release", release: "12.4", files: map[string]string{sysctl: "net.t.gone=1"}, want: []string{"LR-LEAVING:net.t.gone info measure sysctl.conf"}},
 		{name: "renamed", files: map[string]string{sysctl: "net.t.old=6"}, want: []string{"LR-RENAMED:net.t.old error change sysctl.conf"}},
-		{name: "renamed to what is so anyway", files: map[string]string{sysctl: "net.t.old=5"}, want: []string{"LR-RENAMED:net.t.old error remove sysctl.conf"}},
+		{name: "renamed, and equal to the default", files: map[string]string{sysctl: "net.t.old=5"}, want: []string{"LR-RENAMED:net.t.old error remove sysctl.conf"}},
 		{name: "not yet", files: map[string]string{sysctl: "net.t.tomorrow=1"}, want: []string{"LR-NOTYET:net.t.tomorrow error remove sysctl.conf"}},
 		{name: "boot only", files: map[string]string{sysctl: "net.t.boot=2"}, want: []string{"LR-MISPLACED:net.t.boot error move sysctl.conf"}},
 		{name: "boot only, and the default", files: map[string]string{sysctl: "net.t.boot=1"}, want: []string{"LR-MISPLACED:net.t.boot info remove sysctl.conf"}},
@@ -113,12 +113,12 @@ func TestStructural(t *testing.T) {
 		{name: "sysctl in rc.conf", files: map[string]string{rc: "net.t.run=6"}, want: []string{"LR-MISPLACED:net.t.run error move rc.conf"}},
 		{name: "report", files: map[string]string{sysctl: "net.t.report=1"}, want: []string{"LR-MISPLACED:net.t.report error remove sysctl.conf"}},
 		{name: "type", files: map[string]string{sysctl: "net.t.both=65536"}, want: []string{"LR-RANGE:net.t.both error change sysctl.conf"}},
-		{name: "no number", files: map[string]string{sysctl: "net.t.run=fast"}, want: []string{"LR-RANGE:net.t.run error change sysctl.conf"}},
+		{name: "not a number", files: map[string]string{sysctl: "net.t.run=fast"}, want: []string{"LR-RANGE:net.t.run error change sysctl.conf"}},
 		{name: "power of two", files: map[string]string{sysctl: "net.t.both=48"}, want: []string{"LR-RANGE:net.t.both error change sysctl.conf"}},
 		{name: "clamped", files: map[string]string{sysctl: "net.t.clamp=10"}, want: []string{"LR-RANGE:net.t.clamp warning change sysctl.conf"}},
-		{name: "taken", files: map[string]string{sysctl: "net.t.taken=2"}, want: []string{"LR-RANGE:net.t.taken warning change sysctl.conf"}},
+		{name: "accepted, no effect", files: map[string]string{sysctl: "net.t.taken=2"}, want: []string{"LR-RANGE:net.t.taken warning change sysctl.conf"}},
 		{name: "wrapped", files: map[string]string{sysctl: "net.t.wrapped=-5"}, want: []string{"LR-RANGE:net.t.wrapped error change sysctl.conf"}},
-		{name: "outside, and nobody knows what then", files: map[string]string{sysctl: "net.t.unread=10"}, want: []string{"LR-RANGE:net.t.unread warning change sysctl.conf"}},
+		{name: "out of range, effect unknown", files: map[string]string{sysctl: "net.t.unread=10"}, want: []string{"LR-RANGE:net.t.unread warning change sysctl.conf"}},
 		{name: "suffix that sysctl(8) refuses", files: map[string]string{sysctl: "net.t.run=2m"}, want: []string{"LR-RANGE:net.t.run error change sysctl.conf"}},
 		{name: "suffix that the loader takes", files: map[string]string{loader: `net.t.both="1k"`}},
 		{name: "option that GENERIC lacks", files: map[string]string{sysctl: "net.t.custom=1"}, want: []string{"LR-NOOPTION:net.t.custom warning change sysctl.conf"}},
@@ -128,16 +128,16 @@ func TestStructural(t *testing.T) {
 		{name: "two names of one variable", files: map[string]string{sysctl: "net.t.somany=1024\nnet.t.queue=2048"}, want: []string{"LR-DUPLICATE:net.t.somany warning remove sysctl.conf"},
 			says: "net.t.somany=1024 and net.t.queue=2048 (sysctl.conf line 2) are one variable"},
 		{name: "two names, one value", files: map[string]string{sysctl: "net.t.somany=1024\nnet.t.queue=1024"}},
-		{name: "removed, with an heir", files: map[string]string{sysctl: "net.t.ancient=3"}, want: []string{"LR-REMOVED:net.t.ancient error remove sysctl.conf"}},
-		{name: "downwards", memory: 1 << 20, files: map[string]string{sysctl: "net.t.computed=1000"}, want: []string{"LR-RANGE:net.t.computed error remove sysctl.conf"}},
-		{name: "below the computed", memory: 1 << 20, files: map[string]string{loader: `net.t.computed="1000"`}, want: []string{"LR-LOWERS:net.t.computed warning remove loader.conf"}},
-		{name: "above the computed", memory: 1 << 20, files: map[string]string{loader: `net.t.computed="2000"`}},
-		{name: "below the computed of any machine", files: map[string]string{loader: `net.t.computed="2000"`}, want: []string{"LR-LOWERS:net.t.computed warning remove loader.conf"}},
-		{name: "below the computed of some machines", files: map[string]string{loader: `net.t.computed="8000000"`}, want: []string{"LR-LOWERS:net.t.computed info measure loader.conf"}},
-		{name: "above the default, once", release: "15.0", files: map[string]string{sysctl: "net.t.grown=4194304"}, want: []string{"LR-LOWERS:net.t.grown warning remove sysctl.conf"}},
-		{name: "above the default, still", files: map[string]string{sysctl: "net.t.grown=4194304"}},
+		{name: "removed, with a successor", files: map[string]string{sysctl: "net.t.ancient=3"}, want: []string{"LR-REMOVED:net.t.ancient error remove sysctl.conf"}},
+		{name: "cannot be lowered", memory: 1 << 20, files: map[string]string{sysctl: "net.t.computed=1000"}, want: []string{"LR-RANGE:net.t.computed error remove sysctl.conf"}},
+		{name: "below the computed default", memory: 1 << 20, files: map[string]string{loader: `net.t.computed="1000"`}, want: []string{"LR-LOWERS:net.t.computed warning remove loader.conf"}},
+		{name: "above the computed default", memory: 1 << 20, files: map[string]string{loader: `net.t.computed="2000"`}},
+		{name: "below the computed default of any machine", files: map[string]string{loader: `net.t.computed="2000"`}, want: []string{"LR-LOWERS:net.t.computed warning remove loader.conf"}},
+		{name: "below the computed default of some machines", files: map[string]string{loader: `net.t.computed="8000000"`}, want: []string{"LR-LOWERS:net.t.computed info measure loader.conf"}},
+		{name: "above an older default, below this one", release: "15.0", files: map[string]string{sysctl: "net.t.grown=4194304"}, want: []string{"LR-LOWERS:net.t.grown warning remove sysctl.conf"}},
+		{name: "above this default", files: map[string]string{sysctl: "net.t.grown=4194304"}},
 		{name: "lowered on purpose", release: "15.0", files: map[string]string{sysctl: "net.t.grown=65536"}},
-		{name: "no files of the loader to see", files: map[string]string{sysctl: "net.t.module=1"}},
+		{name: "loader files unknown", files: map[string]string{sysctl: "net.t.module=1"}},
 		{name: "no module", files: map[string]string{sysctl: "net.t.module=1", loader: "# empty"}, want: []string{"LR-NOMODULE:net.t.module warning change sysctl.conf"}},
 		{name: "module in time", files: map[string]string{sysctl: "net.t.module=1", loader: `tmod_load="YES"`}},
 		{name: "module too late", files: map[string]string{sysctl: "net.t.module=1", rc: `kld_list="tmod"`}, want: []string{"LR-ORDER:net.t.module info change sysctl.conf"}},
@@ -182,7 +182,7 @@ func TestStructural(t *testing.T) {
 	}
 }
 
-// smallRules are the lists that go with the small catalogue, with what the audit says.
+// smallRules are the lists for the small catalogue, with the audit's texts.
 var smallRules = sync.OnceValue(func() *audit.RuleSet {
 	set, err := audit.LoadRules(sharedtest.Catalogue())
 	if err != nil {
@@ -191,8 +191,8 @@ var smallRules = sync.OnceValue(func() *audit.RuleSet {
 	return &audit.RuleSet{Lists: audit.Lists{NotGeneric: []string{"TOPTION"}, Remarks: set.Remarks, Consequences: set.Consequences, MechanismWords: set.MechanismWords, LateModules: set.LateModules}}
 })
 
-// TestBootPowerIsTheCatalogues: the kernel's flags do not tell what
-// TUNABLE_*_FETCH reads at boot, nor that VIMAGE keeps vnet values from it.
+// TestBootPowerIsTheCatalogues: the kernel's flags do not show what TUNABLE_*_FETCH reads at boot, nor
+// that VIMAGE does not read vnet values there.
 func TestBootPowerIsTheCatalogues(t *testing.T) {
 	f := tree(t, "14.0", map[string]string{"/boot/loader.conf": "net.t.fetched=\"2\"\nnet.t.stack=\"2\"\n"})
 	for name, x := range map[string]fact.Access{"net.t.fetched": {Runtime: true}, "net.t.stack": {Runtime: true, Boot: true}} {
@@ -216,7 +216,7 @@ func TestBootPowerIsTheCatalogues(t *testing.T) {
 	}
 }
 
-// TestWhatBecomesOfOtherValues: the text says what the system does with them.
+// TestWhatBecomesOfOtherValues: the text says what the system does with invalid values.
 func TestWhatBecomesOfOtherValues(t *testing.T) {
 	for line, want := range map[string]string{
 		"net.t.both=8":      "Invalid argument",
@@ -237,7 +237,7 @@ func TestWhatBecomesOfOtherValues(t *testing.T) {
 	}
 }
 
-// TestCautionsFix: what a record says to do goes before "remove the line".
+// TestCautionsFix: the fix in a record replaces the default "remove the line".
 func TestCautionsFix(t *testing.T) {
 	f := tree(t, "14.3", map[string]string{"/etc/sysctl.conf": "net.t.careful=8"})
 	r, err := audit.Run(audit.Input{Facts: f, Catalogue: smallCatalogue(t), Rules: smallRules(), Role: "web"})
@@ -246,7 +246,7 @@ func TestCautionsFix(t *testing.T) {
 	}
 }
 
-// withSource spares findings of the files alone the demand for a source.
+// withSource adds a source to findings that have none because they are about the files alone.
 func withSource(f audit.Finding) audit.Finding {
 	if f.Kind == audit.Syntax || f.Kind == audit.Duplicate || f.Kind == audit.Coupled || f.Kind == audit.Unknown {
 		f.Sources = append(f.Sources, "the files")
@@ -269,7 +269,7 @@ func TestComplaintsOfTheSystem(t *testing.T) {
 	}
 }
 
-// TestDeterministic: facts in, the same report out, however often.
+// TestDeterministic: the same facts always give the same report.
 func TestDeterministic(t *testing.T) {
 	f := tree(t, "14.3", map[string]string{"/etc/sysctl.conf": "net.inet.ip.maxfragpackets=0\nnet.inet.ip.check_interface=1", "/etc/rc.conf": "gateway_enable=\"YES\"\nifconfig_vtnet0=\"up\""})
 	first := ids(run(t, f, "firewall"))

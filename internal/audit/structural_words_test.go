@@ -10,8 +10,8 @@ import (
 	"linerate/internal/sharedtest"
 )
 
-// TestStructuralWords: every finding that the audit makes itself has its sentence, and
-// there is none for what nobody makes.
+// TestStructuralWords: every finding that the audit makes itself has its text in the catalogue, and
+// there is no text for a finding that no check makes.
 func TestStructuralWords(t *testing.T) {
 	set, err := LoadRules(sharedtest.Catalogue())
 	if err != nil {
@@ -22,7 +22,7 @@ func TestStructuralWords(t *testing.T) {
 		data[r.ID] = true
 	}
 	made := map[string]bool{}
-	for _, kind := range []Kind{Harmful, Ineffective, Memory} { // of a record's cautions
+	for _, kind := range []Kind{Harmful, Ineffective, Memory} { // from a record's cautions
 		made["LR-"+strings.ToUpper(string(kind))] = true
 	}
 	ids := regexp.MustCompile(`"LR-[A-Z0-9]+(-[A-Z0-9]+)*`)
@@ -44,12 +44,12 @@ func TestStructuralWords(t *testing.T) {
 	}
 	for id := range made {
 		if structural[id] == "" && !data[id] {
-			t.Errorf("%s has no words", id)
+			t.Errorf("%s has no text", id)
 		}
 	}
 	for id := range structural {
 		if !made[id] {
-			t.Errorf("%s is no finding that the audit makes", id)
+			t.Errorf("%s has a text, but no check makes this finding", id)
 		}
 	}
 }

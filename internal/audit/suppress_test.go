@@ -17,7 +17,7 @@ func day(s string) time.Time {
 	return d
 }
 
-// audited runs the suppressions of text over a host with two findings.
+// audited audits a host with two findings, with the suppressions in text.
 func audited(t *testing.T, text, today string) *audit.Report {
 	t.Helper()
 	sup, err := audit.ParseSuppressions([]byte(text))
@@ -49,7 +49,7 @@ suppressions:
 		t.Errorf("suppressed: %+v", r.Suppressed)
 	}
 	if len(r.Stale) != 0 {
-		t.Errorf("stale on its last day: %+v", r.Stale)
+		t.Errorf("reported as stale on its last valid day: %+v", r.Stale)
 	}
 	r = audited(t, text, "2027-01-01")
 	if n := len(find(r, "LR-FRAGMENTS-OFF", "")); n != 2 || len(r.Suppressed) != 0 {
@@ -102,8 +102,8 @@ func FuzzParseSuppressions(f *testing.F) {
 	})
 }
 
-// TestAccepted: what a report accepts hides its findings, also those with the signs of globs, and
-// those alone.
+// TestAccepted: the suppressions made from a report hide its findings, also those with glob
+// characters in their ids, and no others.
 func TestAccepted(t *testing.T) {
 	found := []audit.Finding{
 		{ID: "LR-X:net.ipv4.conf.*.rp_filter", Name: "net.ipv4.conf.*.rp_filter", File: "hosts[1]/sysctl.conf"}, {ID: "LR-X:a@/etc/x", Name: "a", File: "/etc/x"}, {ID: "LR-COUNTER"},

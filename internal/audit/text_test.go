@@ -8,8 +8,8 @@ import (
 	"linerate/internal/audit"
 )
 
-// TestAlikeIsSaidOnce: of findings with the same reason and advice both are said once, below
-// the last; counters of many processors are not all listed, lines of files are.
+// TestAlikeIsSaidOnce: the reason and advice that findings share are printed once, below the last of
+// them; counters of many CPUs are abbreviated, lines of files are not.
 func TestAlikeIsSaidOnce(t *testing.T) {
 	finding := func(rule, name, file string) audit.Finding {
 		return audit.Finding{ID: rule + ":" + name, Name: name, Severity: audit.Info, Kind: audit.Counter, File: file, Line: len(file),
@@ -35,6 +35,6 @@ func TestAlikeIsSaidOnce(t *testing.T) {
 		}
 	}
 	if strings.Index(text, "about name11") > strings.Index(text, "why of LR-LINE") {
-		t.Error("the reason does not stand below the last line that it is about")
+		t.Error("the reason is not below the last finding that it belongs to")
 	}
 }

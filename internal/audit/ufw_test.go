@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestUFWIsAudited: what ufw sets as it starts is judged as any line is,
-// and what its package has there counts as the package's.
+// TestUFWIsAudited: the sysctls that ufw sets at its start are judged like any line, and those of its
+// package count as the package's.
 func TestUFWIsAudited(t *testing.T) {
 	files := map[string]string{"/etc/ufw/ufw.conf": "ENABLED=yes", "/etc/ufw/sysctl.conf": "net/ipv4/tcp_tw_recycle=1\nnet/ipv4/conf/all/accept_redirects=0"}
 	r := run(t, tree(t, "6.12", files), "web")
@@ -15,12 +15,12 @@ func TestUFWIsAudited(t *testing.T) {
 	}
 	files["/etc/ufw/ufw.conf"] = "ENABLED=no"
 	if r := run(t, tree(t, "6.12", files), "web"); len(r.Findings) > 0 || r.Lines != 0 {
-		t.Errorf("switched off: %d lines, %+v", r.Lines, r.Findings)
+		t.Errorf("with ufw disabled: %d lines, %+v", r.Lines, r.Findings)
 	}
 }
 
-// TestUFWOverrides: ufw's file has the last word, its package's lines too; what
-// says the same, or runs as sysctl.d has it, is no matter.
+// TestUFWOverrides: ufw's file is applied last, including its package's lines; equal values, and
+// values that run as in sysctl.d, are not reported.
 func TestUFWOverrides(t *testing.T) {
 	const name = "net.ipv4.conf.all.log_martians"
 	for _, c := range []struct {
@@ -49,8 +49,8 @@ func TestUFWOverrides(t *testing.T) {
 	}
 }
 
-// TestSameFindingsAreNumbered: findings of one id are told apart, by their file
-// and then by a number, without a gap.
+// TestSameFindingsAreNumbered: findings with the same id are told apart by file and then by a
+// consecutive number.
 func TestSameFindingsAreNumbered(t *testing.T) {
 	r := run(t, tree(t, "6.12", map[string]string{"/etc/sysctl.d/60-x.conf": strings.Repeat("broken line\n", 4)}), "web")
 	var ids []string

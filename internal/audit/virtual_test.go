@@ -6,8 +6,8 @@ import (
 	"linerate/internal/fact"
 )
 
-// TestAPauseNeedsALink: an em port that a hypervisor emulates has no link that
-// a PAUSE could stop; a real one has, a card passed through too.
+// TestAPauseNeedsALink: PAUSE frames cannot stop an em port that a hypervisor emulates, since it has
+// no link; they can stop a physical port, passed through or not.
 func TestAPauseNeedsALink(t *testing.T) {
 	for _, c := range []struct {
 		hypervisor, driver string

@@ -7,8 +7,8 @@ import (
 	"linerate/internal/audit"
 )
 
-// TestSecurelevelBeforeFilters: a raised securelevel is an error only where a
-// packet filter or its rules then do not come.
+// TestSecurelevelBeforeFilters: a raised securelevel is an error only where it prevents a packet
+// filter or its rules from being loaded.
 func TestSecurelevelBeforeFilters(t *testing.T) {
 	for _, c := range []struct {
 		level, rc, loader string
@@ -28,8 +28,7 @@ func TestSecurelevelBeforeFilters(t *testing.T) {
 	}
 }
 
-// TestFixOfCoupling: a fix says what two numbers must be to each other, not who
-// sets them.
+// TestFixOfCoupling: the fix states the relation that two numbers must have, not the rule's condition.
 func TestFixOfCoupling(t *testing.T) {
 	r := run(t, tree(t, "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.netfilter.nf_conntrack_max=9000000\nnet.netfilter.nf_conntrack_buckets=65536"}), "router")
 	f := find(r, "LR-COUPLED", "")

@@ -9,8 +9,8 @@ import (
 	"linerate/internal/fact"
 )
 
-// TestWritersExamples holds every writer to its examples: a line that it overwrites is
-// reported on each host under fires, and nothing of it on each under silent.
+// TestWritersExamples checks every writer on its examples: the line that it overwrites is reported on
+// each host under fires, and nothing on each under silent.
 func TestWritersExamples(t *testing.T) {
 	_, set := known(t)
 	for _, w := range set.Writers {
@@ -45,8 +45,8 @@ func overwritten(t *testing.T, x audit.Example, writer string) (found []audit.Fi
 	return found
 }
 
-// TestWriterStands: what a writer has built in stands for the host after it; the audit
-// counts no line of its own for it, and the facts that were given stay as they are.
+// TestWriterStands: a writer's built-in values count as the host's values after it starts; they are
+// not counted as lines, and the given facts are not modified.
 func TestWriterStands(t *testing.T) {
 	_, set := known(t)
 	x := audit.Example{Release: "6.12", CPUs: 8, Services: []string{"kubelet", "docker"}, Files: map[string]string{"/etc/sysctl.d/x.conf": "kernel.panic=60"}}
@@ -68,7 +68,7 @@ func TestWriterStands(t *testing.T) {
 		t.Errorf("the facts given changed: %+v", s)
 	}
 	if again, err := set.WithWriters(g); err != nil || again != g {
-		t.Errorf("a second time: %v", err)
+		t.Errorf("applying writers twice: %v", err)
 	}
 	s, _ := g.Tunable("kernel.panic")
 	if says := set.Says(fact.Linux, s); !strings.HasPrefix(says, "kubelet writes 10 here: a line in sysctl.d does not stick. kubelet sets six") {
@@ -79,8 +79,8 @@ func TestWriterStands(t *testing.T) {
 	}
 }
 
-// TestWritersHideNoDrift: where file and program agree, a running value that is neither's is
-// reported; one that the program wrote over the file is not reported a second time.
+// TestWritersHideNoDrift: where file and program agree, a running value that differs from both is
+// drift; a value that the program wrote over the file's is not reported again as drift.
 func TestWritersHideNoDrift(t *testing.T) {
 	for _, c := range []struct{ file, live, want string }{
 		{"kernel.panic=10", "0", "LR-DRIFT"},
@@ -101,8 +101,8 @@ func TestWritersHideNoDrift(t *testing.T) {
 	}
 }
 
-// TestWriterOfProcess: programs tell before units, the nearest before those that started
-// it, and a tool only where nothing else is known.
+// TestWriterOfProcess: program names take precedence over units, the nearest ancestor over farther
+// ones, and a generic tool is named only if nothing else is known.
 func TestWriterOfProcess(t *testing.T) {
 	_, set := known(t)
 	for _, c := range []struct {
