@@ -80,7 +80,7 @@ func TestLinuxPlaces(t *testing.T) {
 		{"a drop-in of GRUB on Red Hat", "5.14", map[string]string{"/etc/os-release": "ID=\"rhel\"\nID_LIKE=\"fedora\"", "/etc/default/grub.d/50-x.cfg": "GRUB_CMDLINE_LINUX=\"mitigations=off\""}, "LR-UNREAD", "50-x.cfg", true},
 		{"a drop-in of GRUB on a derivative of Debian", "6.8", map[string]string{"/etc/os-release": "ID=linuxmint\nID_LIKE=\"ubuntu debian\"", "/etc/default/grub.d/50-x.cfg": "GRUB_CMDLINE_LINUX=\"mitigations=off\""}, "LR-UNREAD", "", false},
 		{"conntrack before its module", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.netfilter.nf_conntrack_max=1000000"}, "LR-ORDER", "net.netfilter.nf_conntrack_max", true},
-		{"with a leading " - ", errors ignored", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "-net.netfilter.nf_conntrack_max=1000000"}, "LR-ORDER", "", false},
+		{"with a leading dash, errors are ignored", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "-net.netfilter.nf_conntrack_max=1000000"}, "LR-ORDER", "", false},
 		{"more entries than buckets", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.netfilter.nf_conntrack_max=9000000\nnet.netfilter.nf_conntrack_buckets=65536"}, "LR-COUPLED", "", true},
 		{"more entries than hashsize allows for", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.netfilter.nf_conntrack_max=9000000", "/etc/modprobe.d/x.conf": "options nf_conntrack hashsize=65536"}, "LR-COUPLED", "", true},
 		{"as many entries as hashsize asks for", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.netfilter.nf_conntrack_max=9000000", "/etc/modprobe.d/x.conf": "options nf_conntrack hashsize=2250000"}, "LR-COUPLED", "", false},
