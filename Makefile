@@ -1,4 +1,4 @@
-# Few targets; everything else is the go command.
+# For everything else use the go command.
 .PHONY: build test lab generate check dist
 
 build:
@@ -7,18 +7,18 @@ build:
 test:
 	go test ./...
 
-# The lab's tests, really run: needs root.
+# All tests, with the lab's required to run; needs root.
 lab:
 	LINERATE_LAB=required go test -exec sudo ./...
 
-# Regenerate the eBPF objects (clang 14 as in Debian 12, so that they match).
+# Regenerate the eBPF objects; needs Debian 12's clang 14 for identical bytes.
 generate:
 	go generate ./...
 
-# A release in dist/: packages and archives. The same commit, the same bytes.
+# Build a release in dist/: packages and archives, reproducible per commit.
 dist:
 	packaging/release dist
 
-# What CI does.
+# Run what CI runs.
 check:
 	.ci/run

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Draws an arm for each TCP connection that a cgroup accepts, sets the options of the
- * treated ones before they send data, and reports every connection when it has ended.
+ * Assigns each TCP connection that a cgroup accepts to an arm at random, sets the options
+ * of treated connections before they send data, and reports each connection at its end.
  *
- * Called twice a connection, when it is established and when it leaves the states in
- * which it carries data; never for a packet. The coin is a keyed hash of the addresses
- * and ports, so that user space can draw it again.
+ * Runs twice per connection, when it is established and when it leaves the states that
+ * carry data, and never per packet. The random draw is a keyed hash of the addresses and
+ * ports, so that user space can repeat it.
  */
 #include "kernel.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* As in include/uapi/linux/bpf.h; the verifier translates the offsets. */
+/* From include/uapi/linux/bpf.h; the verifier translates the offsets. */
 struct bpf_sock;
 struct bpf_sock_ops {
 	__u32 op;
@@ -21,11 +21,11 @@ struct bpf_sock_ops {
 	__u32 local_ip4;
 	__u32 remote_ip6[4];
 	__u32 local_ip6[4];
-	__u32 remote_port; /* in network byte order, in the upper half on little endian */
+	__u32 remote_port; /* network byte order; in the upper half on little-endian machines */
 	__u32 local_port;  /* in host byte order */
 	__u32 is_fullsock;
 	__u32 snd_cwnd;
-	__u32 srtt_us; /* eight times */
+	__u32 srtt_us; /* times eight */
 	__u32 bpf_sock_ops_cb_flags;
 	__u32 state;
 	__u32 rtt_min;
@@ -66,10 +66,10 @@ struct option {
 	char value[16];
 };
 
-/* What user space wants now. */
+/* User space's current settings. */
 struct plan {
 	__u64 key[2];
-	__u64 below; /* a coin below it treats: the share of 2^32 */
+	__u64 below; /* treat if the draw is below this; 2^32 means all */
 	__u32 window;
 	__u32 options;
 	struct option option[MAX_OPTIONS];
@@ -82,13 +82,13 @@ struct {
 	__type(value, struct plan);
 } plans SEC(".maps");
 
-/* Of one window and arm, in slot window * ARMS + arm, modulo the slots. */
+/* Counts of one window and arm, in slot window * ARMS + arm, modulo the slots. */
 enum { ARM_CONTROL, ARM_AGAIN, ARM_TREATED, ARMS };
 #define WINDOWS 64
 
 struct tally {
 	__u64 opened, closed, refused, lost;
-	__s64 errno_; /* of the last option that was refused */
+	__s64 errno_; /* of the last refused option */
 };
 
 struct {
@@ -98,7 +98,7 @@ struct {
 	__type(value, struct tally);
 } tallies SEC(".maps");
 
-/* A connection while it is open. */
+/* An open connection. */
 struct opened {
 	__u64 at;
 	__u32 window, arm;
@@ -108,18 +108,18 @@ struct opened {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, 1); /* BPF_F_NO_PREALLOC, which the type demands */
+	__uint(map_flags, 1); /* BPF_F_NO_PREALLOC, required for this type */
 	__type(key, int);
 	__type(value, struct opened);
 } connections SEC(".maps");
 
-/* A connection that has ended. */
+/* A closed connection. */
 struct closed {
 	__u64 opened, closed; /* ns since boot */
 	__u64 bytes_acked, bytes_received;
 	__u32 window, arm;
 	__u32 first_rtt_us, rtt_us, min_rtt_us;
-	__u32 segments, again; /* data segments out, and those sent again */
+	__u32 segments, again; /* data segments sent, and retransmitted */
 	__u32 delivered, interval_us, mss;
 	__u32 remote[4], local[4];
 	__u32 remote_port, local_port;
@@ -140,8 +140,8 @@ static __always_inline __u64 mix(__u64 h, __u64 v)
 	return h ^ (h >> 29);
 }
 
-/* Reads a field of the context at its own offset: clang computes one for loads of alike
- * branches, which the verifier refuses. */
+/* Reads a field of the context at a constant offset: clang would merge loads in similar
+ * branches into one with a computed offset, which the verifier rejects. */
 #define FIELD(name)                                                                    \
 	({                                                                             \
 		__u64 v;                                                               \
@@ -151,7 +151,7 @@ static __always_inline __u64 mix(__u64 h, __u64 v)
 		(__u32)v;                                                              \
 	})
 
-/* addresses writes both ends, of IPv4 as mapped into IPv6. */
+/* addresses writes both addresses, IPv4 as IPv4-mapped IPv6. */
 static __always_inline void addresses(struct bpf_sock_ops *ctx, __u32 remote[4], __u32 local[4])
 {
 	if (ctx->family == AF_INET) {

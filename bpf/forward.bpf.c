@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * A router in the driver: looks the route up in the kernel's own table (that of
- * the receiving device's namespace), writes the next hop's addresses and sends
- * the frame out, before the kernel has made a socket buffer of it. What it
- * cannot do, or what is not for forwarding, goes on to the kernel.
+ * A router in the driver: looks up the route in the kernel's table (of the
+ * receiving device's namespace), writes the next hop's addresses and transmits
+ * the frame before the kernel allocates a socket buffer. Frames that it cannot
+ * forward, or that are not to be forwarded, pass to the kernel.
  */
 #include "kernel.h"
 
@@ -12,7 +12,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define AF_INET 2
 #define AF_INET6 10
 
-/* The kernel's struct bpf_fib_lookup, as in its uapi/linux/bpf.h. */
+/* struct bpf_fib_lookup of the kernel's uapi/linux/bpf.h. */
 struct bpf_fib_lookup {
 	__u8 family;
 	__u8 l4_protocol;
@@ -57,7 +57,7 @@ struct ipv6 {
 	__be32 to[4];
 } __attribute__((packed));
 
-/* Decrements the TTL and mends the checksum (RFC 1141). */
+/* Decrements the TTL and updates the checksum (RFC 1141). */
 static __always_inline void age(struct ipv4 *ip)
 {
 	__u32 sum = ip->checksum;

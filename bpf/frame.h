@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
  * How the generators choose the next frame of a mix of flows and sizes, and write
- * it over a recycled page: `head`, which user space has precomputed, with the
- * flow's own words in it, and a stamp.
+ * it into a recycled page: `head`, precomputed by user space, the flow's words,
+ * and a stamp.
  */
 #ifndef LINERATE_FRAME_H
 #define LINERATE_FRAME_H
 
 #include "stamp.h"
 
-/* What a run cannot change. */
+/* Settings that are fixed for a run. */
 struct generate_config {
 	__u32 ipv6;
-	__u32 random;	  /* flow order, this many frames of each in a row; 0: round robin */
+	__u32 random;	  /* random flow order, with this many frames of a flow in a row; 0: round robin */
 	__u32 flows;	  /* of this program */
-	__u32 first_flow; /* it has the flows first, first + step, ... */
+	__u32 first_flow; /* this program's flows are first, first + step, ... */
 	__u32 flow_step;
-	__u32 sizes;	  /* how many; 1: every frame is as long as the template */
+	__u32 sizes;	  /* number of sizes; 1: every frame is as long as the template */
 	__u32 length;	  /* of the template, without FCS: the longest */
-	__u32 elephant;	  /* share of frames that the first flow sends, in 2^-32; 0: as the others */
-	__u64 head[8];	  /* headers and stamp; what varies is zero */
+	__u32 elephant;	  /* the first flow's share of the frames, in 2^-32; 0: as the others */
+	__u64 head[8];	  /* headers and stamp; varying fields are zero */
 };
 
 const volatile struct generate_config config = {};
 
-/* What differs between the frames of two flows: for IPv4 the words at 24 and
- * 32, for IPv6 those at 32 and 48 and the destination port with the sum of the
- * constant words of the UDP checksum. */
+/* Words that differ between flows: for IPv4 those at 24 and 32; for IPv6 those at
+ * 32 and 48, and the destination port with the sum over the constant words of the
+ * UDP checksum. */
 struct generate_flow {
 	__u64 a;
 	__u64 b;
@@ -42,7 +42,7 @@ struct {
 	__type(value, struct generate_flow);
 } flows SEC(".maps");
 
-/* Next sequence of each flow, for random order only. */
+/* Next sequence of each flow, only for random order. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -51,7 +51,7 @@ struct {
 	__type(value, __u32);
 } sequences SEC(".maps");
 
-/* A frame's length without FCS, in the order of the mix. */
+/* Frame lengths without FCS, in the order of the mix. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -80,16 +80,16 @@ static __always_inline __u16 fold(__u64 sum)
 	return sum;
 }
 
-/* put writes a word that seldom changes. It lies in a cache line that generator
- * and receiver can both keep unless somebody writes to it. */
+/* put writes a word only if it changes: the generator's and the receiver's CPU can
+ * then both keep its cache line. */
 static __always_inline void put(__u64 *p, __u64 v)
 {
 	if (*(volatile __u64 *)p != v)
 		*(volatile __u64 *)p = v;
 }
 
-/* write4 and write6 write a frame: head is what all have in common, stream goes
- * where head has none. sized: the lengths vary, so head has none either. */
+/* write4 and write6 write a frame: head holds the common words; stream is added if
+ * head lacks it. sized: lengths vary, so head lacks them too. */
 static __always_inline void write4(__u64 *p, const volatile __u64 *head, const struct generate_flow *f, __u16 stream,
 				   __u64 run, __u32 mark, __u32 sequence, __u64 now, __u16 length, int sized)
 {
@@ -121,7 +121,7 @@ static __always_inline void write6(__u64 *p, const volatile __u64 *head, const s
 
 	q8 = run | (__u64)mark << 32;
 	q9 = (__u64)bpf_htonl(sequence) | (__u64)bpf_htonl((__u32)now) << 32;
-	/* UDP length counts twice: in the pseudo-header and in the header. */
+	/* The UDP length is summed twice: in the pseudo-header and in the header. */
 	sum += 2 * (__u64)payload + bpf_htons(stream);
 	sum += (__u32)q8;
 	sum += q8 >> 32;
@@ -143,18 +143,18 @@ static __always_inline void write6(__u64 *p, const volatile __u64 *head, const s
 	p[9] = q9;
 }
 
-/* Where a stream of frames has come to in its mix. */
+/* A stream's position in its mix. */
 struct generate_place {
-	__u64 round; /* of round robin: every flow's next sequence */
+	__u64 round; /* round robin: every flow's next sequence */
 	__u64 size;  /* index of the next size */
-	__u32 flow;  /* index of the next flow; in random order, of the last */
+	__u32 flow;  /* index of the next flow, or in random order of the last */
 	__u32 owed;  /* to the elephant, in 2^-32 of a frame */
 	__u32 big;   /* the elephant's next sequence */
-	__u32 left;  /* in random order: frames that the last flow still has in a row */
+	__u32 left;  /* random order: frames that the last flow still sends in a row */
 };
 
-/* elephant says whether the next frame is the elephant's. Its frames are spread
- * evenly among the others' (Bresenham's line), so that its share holds of any
+/* elephant returns whether the next frame is the elephant's. Its frames are spread
+ * evenly among the others (Bresenham's algorithm), so that its share holds for any
  * number of frames. */
 static __always_inline int elephant(struct generate_place *at)
 {
@@ -165,8 +165,8 @@ static __always_inline int elephant(struct generate_place *at)
 	return due;
 }
 
-/* pick chooses the flow's index and its next sequence; in random order the
- * stream's sequences begin at first. */
+/* pick chooses the next flow's index and its sequence; random order takes it from
+ * `sequences`, where the stream's flows start at first. */
 static __always_inline int pick(struct generate_place *at, __u64 *random, __u32 first, __u32 *index, __u32 *sequence)
 {
 	__u32 i, *s, least = 0;
@@ -205,7 +205,7 @@ static __always_inline int pick(struct generate_place *at, __u64 *random, __u32 
 	return 0;
 }
 
-/* resize gives the frame the next length of the mix. */
+/* resize sets the frame to the next length of the mix. */
 static __always_inline int resize(struct xdp_md *ctx, struct generate_place *at, __u32 *length)
 {
 	__u32 i = at->size, *l;
@@ -224,8 +224,8 @@ static __always_inline int resize(struct xdp_md *ctx, struct generate_place *at,
 	return 0;
 }
 
-/* fill writes the frame: index is its flow's place in `flows`, number what the
- * flow is called in the stamp. */
+/* fill writes the frame: index is the flow's position in `flows`, number the flow's
+ * number in the stamp. */
 static __always_inline int fill(struct xdp_md *ctx, const volatile __u64 *head, __u32 index, __u32 number, __u16 stream, __u64 run, __u32 sequence,
 				__u64 now, __u32 length)
 {

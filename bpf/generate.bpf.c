@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * One worker of the generator. BPF_PROG_TEST_RUN with live frames runs it for
- * ever; each run makes one frame out of a recycled page and redirects it into
- * the port, or returns XDP_DROP because none is due.
+ * One worker of the generator. BPF_PROG_TEST_RUN with live frames runs it
+ * endlessly; each run writes one frame into a recycled page and redirects it to
+ * the port, or returns XDP_DROP if none is due.
  *
- * A recycled page holds what the last trip left of it (MACs swapped, TTL
- * counted down, checksums patched), so every byte of the headers and the stamp
- * is written anew. User space has precomputed them: a frame is `head`, with the
- * flow's own words from `flows` in it, and a stamp.
+ * A recycled page holds the frame of its last trip (MACs swapped, TTL
+ * decremented, checksum updated), so every byte of the headers and the stamp is
+ * rewritten. User space has precomputed them: a frame is `head`, the flow's words
+ * from `flows`, and a stamp.
  */
 #include "frame.h"
 #include "refused.h"
@@ -15,38 +15,38 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #define FLUSH_NS 1000
-#define BEHIND_NS 10000	     /* from when on a schedule is behind */
-#define BEHIND_FLUSH_NS 5000 /* and its batches are fuller */
+#define BEHIND_NS 10000	     /* a schedule this late is behind */
+#define BEHIND_FLUSH_NS 5000 /* added to flush_by while behind, for fuller batches */
 #define BULK 16 /* frames that the kernel hands to a device at a time */
 
-/* What user space sets for a run. */
+/* Settings of a run, written by user space. */
 struct generate_control {
 	__u64 start;	/* when to begin, CLOCK_MONOTONIC; 0: not yet */
 	__u64 deadline; /* when to end */
 	__u64 limit;	/* frames to send */
-	__u64 interval; /* between frames, in ns << 16; 0: as fast as possible */
-	__u64 least;	/* interval that catching up keeps, in ns << 16 */
+	__u64 interval; /* between frames, in ns << 16; 0: maximum rate */
+	__u64 least;	/* minimum interval while catching up, in ns << 16 */
 	__u64 run;	/* magic and run, network byte order */
 	__u64 pause;	/* after a refusal, in ns, at maximum rate */
-	__u64 batch;	/* frames that the kernel hands over at once: a power of two */
+	__u64 batch;	/* frames that the kernel transmits at once: a power of two */
 };
 
 volatile struct generate_control control = {};
 
-/* What the program keeps and user space reads. */
+/* State of the program, read by user space. */
 struct generate_state {
 	__u32 armed; /* the program runs, and waits for start */
 	__u32 began;
 	__u32 done;
 	__u32 pad;
-	__u64 random;	/* state of the random order, not 0 */
+	__u64 random;	/* state of the random generator, never 0 */
 	struct generate_place at;
 	__u64 tick;	/* runs of the program */
 	__u64 now;
 	__u64 refused;	/* as last seen */
-	__u64 flush_by; /* paced: when this batch should be handed over, 0: nothing in it yet */
+	__u64 flush_by; /* paced: when to transmit this batch; 0: it is empty */
 	__u64 due;	/* next frame, since start, in ns << 16 */
-	__u64 earliest; /* and not before, as due */
+	__u64 earliest; /* earliest time of the next frame, same unit */
 	__u64 sent;
 	__u64 bytes; /* without FCS */
 	__u64 last;  /* time of the last frame */
@@ -55,7 +55,7 @@ struct generate_state {
 
 struct generate_state state = {};
 
-/* How many frames the device refused so far; bpf/refused.bpf.c counts. */
+/* Frames that the device has refused so far, counted by bpf/refused.bpf.c. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -71,7 +71,7 @@ struct {
 	__type(value, __u32);
 } port SEC(".maps");
 
-/* begin tells user space that the program runs, and whether the time has come. */
+/* begin tells user space that the program runs, and returns whether start has come. */
 static __always_inline int begin(void)
 {
 	__u64 start = control.start;
@@ -92,11 +92,11 @@ static __always_inline int finish(void)
 	return 0;
 }
 
-/* wait passes the time until t, or for about 50 us, in the program: to return
- * XDP_DROP meanwhile would free and allocate a page each time, and contend for
- * the page pool with the far end, which frees what has arrived. It says whether
- * t has come; the kernel looks for signals between batches, so that a longer
- * wait takes several runs. */
+/* wait spins until t, for at most about 50 us: returning XDP_DROP instead would
+ * free and allocate a page each time, and contend for the page pool with the
+ * receiver, which frees the frames that arrive. It returns whether t has come. A
+ * longer wait takes several runs, because the kernel checks for signals between
+ * batches. */
 static __always_inline int wait(__u64 t)
 {
 	for (int i = 0; i < 2048; i++) {
@@ -107,21 +107,21 @@ static __always_inline int wait(__u64 t)
 	return 0;
 }
 
-/* behind says whether the next frame was due a while ago. */
+/* behind returns whether the next frame is overdue by more than BEHIND_NS. */
 static __always_inline int behind(void)
 {
 	return (state.now - control.start) << 16 > state.due + ((__u64)BEHIND_NS << 16);
 }
 
-/* due waits until a frame is to be sent. A frame that is late does not move
- * the schedule, so that the mean rate holds; but what is behind catches up no
- * faster than `least` allows, because a burst at full speed after every stall
- * would measure the depth of the DUT's queue.
+/* due waits until the next frame is due. A late frame does not shift the
+ * schedule, so that the mean rate holds; but it catches up no faster than
+ * `least` allows, because a burst at full speed after every stall would measure
+ * the depth of the DUT's queue.
  *
- * The kernel hands over what it has at the end of a batch. So once a frame has
- * been sent, the rest of its batch is used for frames due within a microsecond
- * or so, and else given up. Handing over has its own price: where the schedule
- * falls behind for it, a batch takes what comes within some more. */
+ * The kernel transmits at the end of a batch. So once a batch has a frame, only
+ * frames due within about a microsecond join it, and its other runs return
+ * without one. Each transmission has a fixed cost: if the schedule falls behind
+ * because of it, batches wait longer for more frames. */
 static __always_inline int due(void)
 {
 	__u64 at = state.due > state.earliest ? state.due : state.earliest;
@@ -142,8 +142,8 @@ static __always_inline int due(void)
 	return 1;
 }
 
-/* hold waits a little after the device refused frames, at maximum rate: what
- * the far end has no room for only takes time from it, see wait. */
+/* hold pauses after the device refused frames, at maximum rate: frames that the
+ * receiver has no room for only slow it down, see wait. */
 static __always_inline void hold(void)
 {
 	struct refusals *r;
@@ -158,9 +158,9 @@ static __always_inline void hold(void)
 	wait(bpf_ktime_get_ns() + control.pause);
 }
 
-/* ready settles whether this run of the program sends a frame. As fast as
- * possible, the clock is read once per batch: the kernel hands a batch over at
- * its end anyway. */
+/* ready returns whether this run of the program sends a frame. At maximum rate it
+ * reads the clock once per batch, as the kernel transmits only at a batch's
+ * end. */
 static __always_inline int ready(void)
 {
 	if (!(state.tick++ & (control.batch - 1))) {
@@ -197,7 +197,7 @@ int generate(struct xdp_md *ctx)
 	return bpf_redirect_map(&port, 0, 0);
 }
 
-/* probe redirects a frame as it is: to see whether the device takes it. */
+/* probe redirects a frame unchanged, to test whether the device accepts it. */
 SEC("xdp")
 int probe(struct xdp_md *ctx)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * The little of the kernel's ABI that these programs use. Written out, so that
- * the objects come out the same on every machine with this compiler, whatever
- * its kernel headers and architecture.
+ * The part of the kernel's ABI that these programs use, copied so that this
+ * compiler builds identical objects on every machine, whatever its kernel headers
+ * and architecture.
  */
 #ifndef LINERATE_KERNEL_H
 #define LINERATE_KERNEL_H
@@ -39,7 +39,7 @@ struct xdp_md {
 	__u32 egress_ifindex;
 };
 
-/* The name and layout are the verifier's. */
+/* The verifier requires this name and layout. */
 struct bpf_spin_lock {
 	__u32 val;
 };

@@ -3,8 +3,8 @@
  * Sums the time that each CPU spends in interrupt handlers and in softirqs, in
  * nanoseconds. A softirq that is interrupted is not charged for the interrupt.
  *
- * Handlers write their own fields alone, softirqs theirs, and neither is interrupted by
- * its own kind: so plain additions lose nothing.
+ * Interrupt handlers and softirqs write separate fields, and neither nests on a CPU, so
+ * plain additions suffice.
  */
 #include "kernel.h"
 
@@ -13,8 +13,8 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 struct spent {
-	__u64 hard, soft;	      /* what is over */
-	__u64 hard_since, soft_since; /* 0: not in it */
+	__u64 hard, soft;	      /* completed */
+	__u64 hard_since, soft_since; /* start of the current one; 0: none */
 	__u64 hard_before;	      /* hard when the softirq began */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* As much of a network device as tells which one it is, relocated by BTF. */
+/* The fields that identify a network device, relocated by BTF. */
 #ifndef LINERATE_NETDEVICE_H
 #define LINERATE_NETDEVICE_H
 

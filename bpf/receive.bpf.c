@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * The receiver: counts every stamped frame that arrives at a device, per stream
- * and flow, and drops it; passes everything else. Nothing is copied to user
- * space but end-of-stream frames.
+ * The receiver: counts each stamped frame that arrives at a device, per stream
+ * and flow, and drops it; it passes all other frames. Only end-of-stream frames
+ * are copied to user space.
  *
- * internal/load/account.go does the same in Go, where there is no eBPF; a test
- * feeds both the same frames.
+ * internal/load/account.go does the same in Go where eBPF is unavailable; a test
+ * compares the two.
  */
 #include "receive.h"
 #include "stamp.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-#define PAGE_FLOWS 1024 /* flows are given out to streams by pages */
-#define PAGES (STAMP_FLOWS / PAGE_FLOWS) /* of one stream: all flows */
-#define WINDOW 256     /* sequences by which a duplicate is known */
-#define END_BYTES 128  /* of an end-of-stream frame: all headers, stamp and message */
-#define KEPT 32	       /* trains of a flow of which the delay is kept */
-#define GROUP 8	       /* frames of one send time that share a reading of the clock */
+#define PAGE_FLOWS 1024 /* flows are allocated to streams in pages */
+#define PAGES (STAMP_FLOWS / PAGE_FLOWS) /* per stream: all flows */
+#define WINDOW 256     /* sequence numbers remembered, to detect duplicates */
+#define END_BYTES 128  /* end-of-stream frame: headers, stamp and message */
+#define KEPT 32	       /* delays kept per flow, one per train */
+#define GROUP 8	       /* frames with one send time that share a clock reading */
 
 struct receive_config {
-	__s32 stream; /* count this one only; -1: any */
+	__s32 stream; /* count only this one; -1: all */
 	__u32 pages;  /* in the pool of flows */
-	__u32 shared; /* a flow's frames may be on two CPUs at a time */
-	__u32 delays; /* keep those of each flow's last trains */
+	__u32 shared; /* two CPUs may process a flow's frames at once */
+	__u32 delays; /* keep the delays of each flow's last trains */
 };
 
 const volatile struct receive_config config = { .stream = -1, .shared = 1 };
@@ -32,7 +32,7 @@ struct receive_flow {
 	struct bpf_spin_lock lock;
 	__u32 next; /* RFC 4737's NextExp */
 	__u64 window[WINDOW / 64]; /* bit s % WINDOW: s was seen, for next - WINDOW <= s < next */
-	__u64 received; /* duplicates not counted */
+	__u64 received; /* without duplicates */
 	__u32 duplicated;
 	__u32 reordered;
 	__u64 pad;
@@ -52,10 +52,10 @@ struct {
 	__type(value, struct receive_stream);
 } streams SEC(".maps");
 
-/* How long a flow's last trains took, each the frames of one batch and so of one
- * send time. In the places of `flows`, where they are kept. */
+/* Delays of a flow's last trains; a train is the frames of one batch, with the same
+ * send time. Indexed like `flows`, if delays are kept. */
 struct receive_delays {
-	__u64 sent;	   /* send time of the last */
+	__u64 sent;	   /* send time of the last train */
 	__u32 trains;
 	__u32 pad;
 	__u32 delay[KEPT]; /* of train i at i % KEPT, in ns */
@@ -68,22 +68,22 @@ struct {
 	__type(value, struct receive_delays);
 } delays SEC(".maps");
 
-/* Which streams have which slot, and which pages of `flows`. Entries are a
- * number plus one; 0 is free. */
+/* The slots and pages of `flows` that streams use. An entry is a number plus
+ * one; 0 is free. */
 struct receive_table {
 	__u64 key[SLOTS]; /* stream and run, plus one */
-	__u32 used;	  /* pages given out */
+	__u32 used;	  /* pages allocated */
 	__u32 pad;
 	__u32 page[SLOTS * PAGES];
 };
 
 struct receive_table table = {};
 
-/* Frames that are not of any stream, on one CPU. */
+/* Frames that belong to no stream, on one CPU. */
 struct receive_other {
 	__u64 foreign;
-	__u64 no_slot; /* of a run of a stream that found no slot */
-	__u64 ends_missed; /* end-of-stream frames that found no room */
+	__u64 no_slot; /* no free slot for the stream's run */
+	__u64 ends_missed; /* end-of-stream frames dropped for lack of room */
 };
 
 struct {
@@ -108,7 +108,7 @@ struct vlan {
 	__be16 type;
 };
 
-/* What a stamped frame says of itself. */
+/* The contents of a stamp. */
 struct seen {
 	__u32 stream, run, kind, flow, sequence, bytes;
 	__u64 time;
@@ -171,9 +171,9 @@ static __always_inline int is_probe(void *data, void *end)
 	       *(__be32 *)(data + 14) == bpf_htonl(STAMP_MAGIC << 12);
 }
 
-/* slot_of finds or takes the slot of a stream's run. The search begins at a slot
- * that the stream's number gives, so that of several streams none takes longer
- * to find than the others: a nanosecond there is a difference between arms. */
+/* slot_of finds or allocates the slot of a stream's run. The search starts at a
+ * slot derived from the stream's number, so that no stream takes longer to find:
+ * a nanosecond more would bias the comparison of arms. */
 static __always_inline int slot_of(const struct seen *s)
 {
 	__u64 key = ((__u64)s->stream << 12 | s->run) + 1;
@@ -193,7 +193,7 @@ static __always_inline int slot_of(const struct seen *s)
 	return -1;
 }
 
-/* flow_of finds the account of a flow, giving its stream a page if need be. */
+/* flow_of finds a flow's account, and allocates a page to its stream if needed. */
 static __always_inline struct receive_flow *flow_of(__u32 slot, __u32 flow, __u32 *place)
 {
 	__u32 at = slot * PAGES + flow / PAGE_FLOWS, page, index;
@@ -207,7 +207,7 @@ static __always_inline struct receive_flow *flow_of(__u32 slot, __u32 flow, __u3
 		index = __sync_fetch_and_add(&table.used, 1);
 		if (index >= config.pages)
 			return 0;
-		/* Another CPU may have been first: its page is the one. */
+		/* If another CPU was faster, use its page. */
 		page = __sync_val_compare_and_swap(&table.page[at], 0, index + 1);
 		if (!page)
 			page = index + 1;
@@ -223,7 +223,7 @@ enum outcome {
 	FIRST = 4,
 };
 
-/* skip marks the sequences from..from+n-1 as not seen. */
+/* skip marks sequences from to from+n-1 as not seen. */
 static __always_inline void skip(struct receive_flow *f, __u32 from, __u32 n)
 {
 	if (n >= WINDOW) {
@@ -237,8 +237,8 @@ static __always_inline void skip(struct receive_flow *f, __u32 from, __u32 n)
 	}
 }
 
-/* note keeps a flow's account: is this sequence new, late, or seen before?
- * Beyond the window a late frame is taken for new while some are missing. */
+/* note updates a flow's account: is this sequence new, late, or a duplicate? A
+ * frame too late for the window counts as new while frames are missing. */
 static __always_inline int note(struct receive_flow *f, __u32 sequence)
 {
 	__u64 *word = &f->window[sequence >> 6 & 3], bit = 1ULL << (sequence & 63);
@@ -264,8 +264,8 @@ static __always_inline int note(struct receive_flow *f, __u32 sequence)
 	return outcome;
 }
 
-/* count is note, alone with the flow. One receive queue's NAPI runs on one CPU
- * at a time, and needs no lock for that. */
+/* count calls note with exclusive access to the flow. NAPI runs a receive queue on
+ * one CPU at a time, so only shared flows need the lock. */
 static __always_inline int count(struct receive_flow *f, __u32 sequence)
 {
 	int outcome;
@@ -295,8 +295,8 @@ static __always_inline __u32 bucket(__u64 v)
 	return ((top + 1) << SUB_BITS) + ((v >> top) & ((1 << SUB_BITS) - 1));
 }
 
-/* keep notes how long a flow's train has taken so far: at last, until its last
- * frame for which the clock was read. */
+/* keep stores the delay of a flow's train so far; its final value is that of the
+ * train's last frame with a clock reading. */
 static __always_inline void keep(__u32 place, __u64 sent, __u64 latency)
 {
 	struct receive_delays *d = bpf_map_lookup_elem(&delays, &place);
@@ -310,11 +310,11 @@ static __always_inline void keep(__u32 place, __u64 sent, __u64 latency)
 	d->delay[(d->trains - 1) & (KEPT - 1)] = latency >> 32 ? 0xffffffff : latency;
 }
 
-/* arrive notes when a frame came and how long it took. To read the clock takes
- * longer than all else that is done for a frame. Frames of one send time were
- * sent as one batch, and up to GROUP of them in a row share a reading unless
- * the kernel's tick has come in between: paced frames, each with a send time
- * of its own, are all timed. The flow has a place in `delays`. */
+/* arrive records a frame's arrival time and latency. Reading the clock takes
+ * longer than everything else done for a frame. Frames with the same send time
+ * were sent as one batch, and up to GROUP of them in a row share a reading
+ * unless the kernel's tick has advanced; paced frames have different send times,
+ * so each is timed. place is the flow's index in `delays`. */
 static __always_inline void arrive(struct receive_stream *st, const struct seen *s, __u32 place)
 {
 	__u64 now, latency, tick = bpf_jiffies64();
@@ -323,7 +323,7 @@ static __always_inline void arrive(struct receive_stream *st, const struct seen 
 	if (!st->sharing || st->sent != s->time || st->tick != tick) {
 		now = bpf_ktime_get_ns();
 		latency = (now - s->time) & STAMP_TIME_MASK;
-		/* The clocks of two machines may run backwards to each other. */
+		/* The clocks of two machines differ, so a latency may be negative. */
 		if (latency >> (STAMP_TIME_BITS - 1))
 			latency = 0;
 		if (config.delays)
@@ -373,7 +373,7 @@ static __always_inline void count_data(const struct seen *s, __u32 slot)
 	arrive(st, s, place);
 }
 
-/* hand_over passes an end-of-stream frame to user space. */
+/* hand_over copies an end-of-stream frame to user space. */
 static __always_inline void hand_over(struct xdp_md *ctx, struct receive_other *o)
 {
 	__u64 length = bpf_xdp_get_buff_len(ctx);
@@ -392,7 +392,7 @@ static __always_inline void hand_over(struct xdp_md *ctx, struct receive_other *
 		bpf_ringbuf_submit(e, 0);
 }
 
-/* other_frame takes what is none of linerate's. */
+/* other_frame counts a frame that is not linerate's. */
 static __always_inline int other_frame(struct xdp_md *ctx, struct receive_other *o)
 {
 	if (is_probe((void *)(long)ctx->data, (void *)(long)ctx->data_end))

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* What the receiver counts, and who else may look at it. */
+/* The receiver's counters, also read by other programs. */
 #ifndef LINERATE_RECEIVE_H
 #define LINERATE_RECEIVE_H
 
 #include "kernel.h"
 
-#define SLOTS 16       /* streams, counting a new run of one as another */
+#define SLOTS 16       /* one per run of a stream */
 #define SUB_BITS 6     /* latency buckets per power of two, as bits */
 #define TOP_BITS 36    /* latencies from 2^36 ns (69 s) share the last bucket */
 #define BUCKETS ((TOP_BITS - SUB_BITS + 1) << SUB_BITS)
 
-/* What is counted of one stream on one CPU. */
+/* Counters of one stream on one CPU. */
 struct receive_stream {
 	__u64 received;
 	__u64 bytes; /* with FCS */
@@ -21,11 +21,11 @@ struct receive_stream {
 	__u64 last;
 	__u64 least; /* latency + 1, 0: none */
 	__u64 most;
-	__u64 untracked; /* of flows that found no room */
-	__u64 sent;	 /* send time of the last reading of the clock */
-	__u64 tick;	 /* and the kernel's */
-	__u32 sharing;	 /* frames that may still share it */
-	__u32 bucket;	 /* of their latency */
+	__u64 untracked; /* frames of flows that found no room */
+	__u64 sent;	 /* send time at the last clock reading */
+	__u64 tick;	 /* the kernel's tick then */
+	__u32 sharing;	 /* frames that may still share that reading */
+	__u32 bucket;	 /* latency bucket of that reading */
 	__u64 latency[BUCKETS];
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Counts the frames that a device refused of those redirected to it: XDP drops
- * them without a word to the program that sent them.
+ * Counts the redirected frames that a device refused: XDP drops them without
+ * telling the program that sent them.
  */
 #include "refused.h"
 
@@ -15,7 +15,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 struct refused_config {
 	__u32 ifindex;
 	__u32 netns; /* inode */
-	__u32 map;   /* id of the map through which frames are redirected */
+	__u32 map;   /* ID of the map that redirects the frames */
 	__u32 pad;
 };
 
@@ -50,8 +50,8 @@ int BPF_PROG(refused, const struct net_device *from, const struct net_device *to
 	return drops > 0 ? count(drops, err) : 0;
 }
 
-/* Frames that were not even queued: the device is down, they are too long for
- * it, or its other end has no NAPI to take them. */
+/* Frames that were not even queued: the device is down, the frame exceeds its
+ * MTU, or its peer has no NAPI to receive it. */
 SEC("tp_btf/xdp_redirect_err")
 int BPF_PROG(turned_away, const struct net_device *from, const void *program, const void *target, int err,
 	     int map_type, __u32 map, __u32 index)

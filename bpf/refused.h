@@ -4,7 +4,7 @@
 
 #include "kernel.h"
 
-/* Frames redirected to a device that it did not take. */
+/* Redirected frames that a device refused. */
 struct refusals {
 	__u64 refused;
 	__s64 error; /* the last one, negative; 0: none */

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * A generator for several lanes at once: wires that lead through a device under
- * test each, or through none. One endless BPF_PROG_TEST_RUN with live frames
- * sends to one lane after the other, a slice of a few batches each, in the order
- * that user space has written into `entries`, and notes there how long each slice
- * took for how many frames.
+ * A generator for several lanes: wires that each lead through a device under
+ * test, or through none. One endless BPF_PROG_TEST_RUN with live frames sends to
+ * one lane after another, a slice of a few batches each, in the order that user
+ * space writes into `entries`, and records there each slice's duration and number
+ * of frames.
  *
- * The kernel hands a batch over at its end, and with all lanes on one CPU has
- * carried it through to the receiver before the next begins. So a slice begins
- * and ends between batches; a few batches of a lane go before its slice, so that
- * neither the last lane's frames nor its cache lines are in the measured time.
+ * The kernel transmits a batch at its end and, with all lanes on one CPU,
+ * delivers it to the receiver before the next begins. So slices start and end
+ * between batches. A few unmeasured batches of the lane precede each slice, so
+ * that the previous lane's frames and cache lines do not affect the measured time.
  *
- * A lane can have two ways, there and back: its frames then leave by one end and
- * by the other in turn, so that each batch holds as many of both, and a device
- * under test finds frames waiting at both its ports.
+ * A lane may have two ways, there and back: frames then leave alternately from
+ * both ends, so that each batch has equally many of both, and a device under test
+ * has frames waiting at both ports.
  */
 #include "frame.h"
 #include "receive.h"
@@ -22,28 +22,28 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* What user space sets for a run. */
+/* Settings of a run, written by user space. */
 struct slices_control {
-	__u64 limit;	/* ns from the end of the first round, in which lanes warm up; begin no round after it */
+	__u64 limit;	/* ns after the first round (the warm-up); no round begins later */
 	__u64 run;	/* magic and run, network byte order */
-	__u64 slice;	/* ns to measure at least */
-	__u64 batch;	/* frames that the kernel hands over at once: a power of two */
+	__u64 slice;	/* minimum duration in ns */
+	__u64 batch;	/* frames that the kernel transmits at once: a power of two */
 	__u32 round;	/* slices in a round */
-	__u32 turn;	/* slices of a lane in a row */
+	__u32 turn;	/* consecutive slices of a lane */
 	__u32 first;	/* stream of lane 0; the others follow */
-	__u32 guard;	/* batches before a slice */
-	__u32 warm;	/* and before the first slice of each lane */
+	__u32 guard;	/* unmeasured batches before a slice */
+	__u32 warm;	/* the same before each lane's first slice */
 	__u32 slices;	/* in entries */
-	__u32 permit;	/* begin only slices below this one */
-	__u32 least;	/* slices before which the limit ends nothing */
-	__u32 ways;	/* of a lane: 2 are there and back, as streams 2n and 2n + 1 */
+	__u32 permit;	/* only slices with a lower index may begin */
+	__u32 least;	/* the limit does not apply before this many slices */
+	__u32 ways;	/* per lane; 2: there and back, as streams 2n and 2n + 1 */
 	__u32 pad;
 };
 
 volatile struct slices_control control = {};
 
-/* What frames on the way back begin with, as config.head; their flows are in
- * `flows` behind the others. */
+/* Like config.head, for frames on the way back; their flows follow the others in
+ * `flows`. */
 const volatile __u64 back[8] = {};
 
 enum phase {
@@ -52,7 +52,7 @@ enum phase {
 	MEASURE,
 };
 
-/* What the program keeps and user space reads. */
+/* State of the program, read by user space. */
 struct slices_state {
 	__u32 armed; /* the program runs */
 	__u32 done;
@@ -60,16 +60,16 @@ struct slices_state {
 	__u32 phase;
 	__u32 lane;
 	__u32 last_lane;
-	__u32 left;  /* batches of the guard */
+	__u32 left;  /* unmeasured batches still to send */
 	__u32 flags; /* of the slice */
 	__u64 tick;
 	__u64 now;
 	__u64 start;
-	__u64 warmed; /* when the first round was through */
-	__u64 begun;	/* the slice: when, */
-	__u64 sent;	/* after how many frames, */
-	__u64 switches; /* how often this thread had left the CPU, */
-	__u64 underway; /* and how many frames had not arrived */
+	__u64 warmed; /* end of the first round */
+	__u64 begun;	/* at the start of the slice: time, */
+	__u64 sent;	/* frames sent, */
+	__u64 switches; /* this thread's context switches, */
+	__u64 underway; /* and frames that had not arrived */
 	__u64 random;
 };
 
@@ -80,12 +80,12 @@ struct slices_lane {
 	__u64 sent;
 	__u64 bytes; /* without FCS */
 	struct generate_place at;
-	__u64 underway; /* of the lane of this number: frames that had not arrived when it was last left */
+	__u64 underway; /* for the lane of this index: frames not yet arrived when it was last left */
 };
 
 struct slices_lane lanes[SLOTS] = {};
 
-/* One slice: the lane is user space's to write, the rest the program's. */
+/* One slice: user space writes the lane, the program everything else. */
 struct slices_entry {
 	__u32 lane;
 	__u32 flags;
@@ -97,8 +97,8 @@ struct slices_entry {
 
 enum slices_flag {
 	SLICE_SWITCHED = 1, /* the CPU ran something else */
-	SLICE_UNDERWAY = 2, /* not all frames arrived in the slice they were sent in */
-	SLICE_LEFTOVER = 4, /* frames of the lane before were still underway */
+	SLICE_UNDERWAY = 2, /* frames arrived after the slice in which they were sent */
+	SLICE_LEFTOVER = 4, /* frames of the previous lane were still in flight */
 };
 
 struct {
@@ -108,7 +108,7 @@ struct {
 	__type(value, struct slices_entry);
 } entries SEC(".maps");
 
-/* The receiver's counters: a stream's slot is given by its number. */
+/* The receiver's counters: the stream's number determines its slot. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, SLOTS);
@@ -128,7 +128,7 @@ struct task_struct {
 	unsigned long nivcsw;
 } __attribute__((preserve_access_index));
 
-/* switches is how often this thread has left its CPU. */
+/* switches returns this thread's number of context switches. */
 static __always_inline __u64 switches(void)
 {
 	struct task_struct *t = (void *)bpf_get_current_task_btf();
@@ -136,7 +136,7 @@ static __always_inline __u64 switches(void)
 	return t->nvcsw + t->nivcsw;
 }
 
-/* sent is how many frames went over a lane. */
+/* sent returns the number of frames sent over a lane. */
 static __always_inline __u64 sent(__u32 lane)
 {
 	__u32 ways = control.ways & 3, n = lane * ways;
@@ -146,8 +146,8 @@ static __always_inline __u64 sent(__u32 lane)
 	return lanes[n].sent + (ways > 1 && n + 1 < SLOTS ? lanes[n + 1].sent : 0);
 }
 
-/* waiting is how many frames of a way have not arrived: the receiver runs on
- * this CPU, so its counter here is the whole of it. */
+/* waiting returns how many frames of a way have not arrived. The receiver runs on
+ * this CPU, so this CPU's counter is complete. */
 static __always_inline __u64 waiting(__u32 n)
 {
 	struct receive_stream *st;
@@ -162,7 +162,7 @@ static __always_inline __u64 waiting(__u32 n)
 	return st ? l->sent - st->received : 0;
 }
 
-/* underway is the same of a lane. */
+/* underway returns the same for a lane. */
 static __always_inline __u64 underway(__u32 lane)
 {
 	__u32 ways = control.ways & 3;
@@ -176,7 +176,7 @@ static __always_inline void finish(void)
 	*(volatile __u32 *)&state.done = 1;
 }
 
-/* enter goes on to the next slice, when user space permits. */
+/* enter moves on to the next slice if user space permits. */
 static __always_inline void enter(void)
 {
 	__u32 index = state.index, lane;
@@ -202,7 +202,7 @@ static __always_inline void enter(void)
 	state.phase = GUARD;
 }
 
-/* begin begins to measure, once the guard is through. */
+/* begin starts the measurement after the unmeasured batches. */
 static __always_inline void begin(void)
 {
 	__u32 lane = state.lane, last = state.last_lane;
@@ -223,7 +223,7 @@ static __always_inline void begin(void)
 	state.begun = bpf_ktime_get_ns();
 }
 
-/* end ends a slice that is long enough. */
+/* end ends a slice that has lasted long enough. */
 static __always_inline void end(void)
 {
 	__u32 index = state.index, lane = state.lane;
@@ -249,7 +249,7 @@ static __always_inline void end(void)
 	state.phase = IDLE;
 }
 
-/* between does what there is to do between two batches. */
+/* between runs between two batches. */
 static __always_inline void between(void)
 {
 	state.now = bpf_ktime_get_ns();

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * The stamp that every frame of linerate carries: the first 18 bytes of its
- * UDP payload, all that a 64-byte IPv4 frame has room for. Network byte order.
+ * The stamp in every frame that linerate sends: the first 18 bytes of its UDP
+ * payload, all that fits into a 64-byte IPv4 frame. Network byte order.
  *
  *  offset bits
  *       0  16  stream   which stream of frames this is, --stream
  *       2  20  magic    0x11A7E
- *          12  run      which run of the generator; tells a new run of a
- *                       stream from late frames of the last one
+ *          12  run      which run of the generator; distinguishes a stream's
+ *                       new run from late frames of the last one
  *       6   8  time     bits 32..39 of the send time
  *           2  flow     bits 20 and 21 of the flow's number
  *           2  kind     0 data, 1 end of stream
@@ -15,12 +15,12 @@
  *      10  32  sequence of this flow, from 0, modulo 2^32
  *      14  32  time     bits 0..31 of the send time
  *
- * Send time is CLOCK_MONOTONIC in ns modulo 2^40 (18.3 minutes). Behind 14
- * bytes of Ethernet, 20 of IPv4 or 40 of IPv6, and 8 of UDP, all words but the
- * first lie on multiples of four.
+ * Send time is CLOCK_MONOTONIC in ns modulo 2^40 (18.3 minutes). After 14 bytes
+ * of Ethernet, 20 of IPv4 or 40 of IPv6, and 8 of UDP, all words but the first
+ * are aligned to four bytes.
  *
  * A probe is a frame of EtherType 0x88B5 (IEEE 802, local experimental) with
- * the magic and 12 zero bits behind it: it only shows that a wire carries it.
+ * the magic and 12 zero bits after it; it only tests whether a wire works.
  *
  * internal/load/stamp.go is the same in Go.
  */
@@ -40,9 +40,9 @@ enum stamp_kind {
 	STAMP_END = 1,
 };
 
-/* stamp_flow spreads a flow's number over its two places in the word that it
- * shares with kind and time, flow_of_stamp reads it. A number below 2^20 and the
- * kinds lie where they lay before flows had 22 bits. */
+/* stamp_flow splits a flow's number into its two fields of the word shared with
+ * kind and time; flow_of_stamp joins them. Numbers below 2^20 and kinds keep the
+ * positions that they had when flows had 20 bits. */
 static __always_inline __u32 stamp_flow(__u32 flow)
 {
 	return (flow & ((1U << STAMP_LOW_FLOW) - 1)) | (flow >> STAMP_LOW_FLOW & 3) << 22;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Reports each write to a sysctl by a process of a cgroup: what is written, and who the
- * process is, while it is still there. It never changes or refuses a write.
+ * Reports each write to a sysctl by a process in a cgroup: the value, and the process's
+ * identity while it still exists. It never changes or refuses a write.
  */
 #include "kernel.h"
 
@@ -24,7 +24,7 @@ struct kernfs_node {
 	const char *name;
 } __attribute__((preserve_access_index));
 
-/* The first member of a cgroup is its own state, which names its parent's. */
+/* A cgroup's first member is its css, which points to its parent's. */
 struct cgroup_subsys_state {
 	struct cgroup_subsys_state *parent;
 } __attribute__((preserve_access_index));
@@ -56,9 +56,9 @@ struct process {
 
 struct write {
 	__u32 netns;
-	__u32 lost; /* writes before it that found no room */
-	struct process chain[ANCESTORS]; /* the writer, then those that started it */
-	char group[GROUPS][80];          /* its cgroup's name, then those it is in */
+	__u32 lost; /* earlier writes dropped for lack of room */
+	struct process chain[ANCESTORS]; /* the writer, then its ancestors */
+	char group[GROUPS][80];          /* its cgroup's name, then the enclosing ones' */
 	char name[128];
 	char old[256];
 	char new[256];

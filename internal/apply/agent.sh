@@ -1,25 +1,25 @@
-# linerate's agent: changes a host by a journal, and puts it back by the same
-# journal. It runs from a file of its own, needs sh and the base system, and is
-# removed when nothing is pending. docs/design/apply.md says how and why.
+# linerate's agent: changes a host as a journal says, and reverts it from the same
+# journal. It runs from its own file, needs only sh and the base system, and is
+# removed when nothing is pending. docs/design/apply.md describes the design.
 #
 # $S holds: pending/, confirming/ or reverting/ (the one transaction under way),
 # history/, lock, and agent (this file). A directory's name is the state; each
-# change of state is one rename. What is pending or reverting goes back to old,
-# what is confirming goes on to new, whoever is stopped wherever.
+# change of state is one rename. Wherever a process is interrupted, a pending or
+# reverting transaction ends at the old state, a confirming one at the new.
 
 die() { say "$*" >&2 && exit 1; }
 
-# durable returns when files and directories are on the disk.
+# durable writes files and directories through to the disk.
 durable() { case $OS in FreeBSD) fsync "$@" ;; *) if [ -e "$OPENWRT" ]; then fsync "$@"; else sync "$@"; fi ;; esac; }
 
-# meta is a file's mode and owner: by ls(1) where there is no stat(1).
+# meta prints a file's mode and owner; it uses ls(1) where there is no stat(1).
 meta() {
 	if [ "$OS" = FreeBSD ]; then stat -f '%Lp %u %g' "$1"; return; elif [ ! -e "$OPENWRT" ]; then stat -c '%a %u %g' "$1"; return; fi
 	ls -lnd "$1" | awk '{ for (i = 2; i <= 10; i++) { c = substr($1, i, 1); mode = mode * 2 + (c !~ /[-ST]/); if (i % 3 == 1) special = special * 2 + (c ~ /[sStT]/) }
 		printf "%o %d %d\n", special * 512 + mode, $3, $4 }'
 }
 
-# same says whether two files agree in content, mode and owner.
+# same tests whether two files have the same content, mode and owner.
 same() { [ -f "$1" ] && [ -f "$2" ] && cmp -s "$1" "$2" && [ "$(meta "$1")" = "$(meta "$2")" ]; }
 
 init_system() {
@@ -32,8 +32,8 @@ init_system() {
 	else say none; fi
 }
 
-# journal runs a function for each line of a kind: FUNCTION MECHANISM DEVICE
-# NAME VALUE. Values carry a leading "=", "!" is no value.
+# journal calls a function for each line of a kind: FUNCTION MECHANISM DEVICE
+# NAME VALUE. A value starts with "="; "!" means that there is none.
 journal() {
 	listed=''
 	while read -r k m d n v; do
@@ -41,17 +41,17 @@ journal() {
 	done <"$1/journal"
 }
 
-# hello says what this host is.
+# hello prints the system, the release, the init system and the agent's state.
 hello() {
 	say "os $OS$NL""release $(uname -r)$NL""host $(uname -n)$NL""uid $(id -u)$NL""init $(init_system)"
 	products; session; study_of live
-	[ "$OS" = FreeBSD ] || command -v flock >/dev/null || say "lacks flock" # some busybox have none
+	[ "$OS" = FreeBSD ] || command -v flock >/dev/null || say "lacks flock" # some builds of busybox omit it
 	[ -n "$(boot_id)" ] || say "boot unknown"
 	for f in "$S/pending" "$S/confirming" "$S/reverting"; do [ ! -d "$f" ] || say "state ${f##*/}"; done
-	[ ! -d "$S" ] || [ -x "$S" ] || say "state unreadable" # it is root's alone
+	[ ! -d "$S" ] || [ -x "$S" ] || say "state unreadable" # only root can read it
 }
 
-# session says which interface an SSH session came in by.
+# session prints the interface that carries this SSH session.
 session() {
 	[ -n "${SSH_CONNECTION-}" ] || return 0
 	a=${SSH_CONNECTION% *} && a=${a##* }
@@ -62,8 +62,8 @@ session() {
 	[ -z "$d" ] || say "session $d"
 }
 
-# look answers lines of MECHANISM DEVICE NAME (NAME may be a pattern), and of
-# "file - PATH", from standard input.
+# look reads lines MECHANISM DEVICE NAME (NAME may be a pattern) and "file - PATH"
+# from standard input, and prints the values and files.
 look() {
 	while read -r m d n; do
 		if [ "$m" = file ]; then look_file "$n"; continue; fi
@@ -79,27 +79,27 @@ look_file() {
 	else say "nofile $1"; fi
 }
 
-# install keeps this text, from standard input, as a file of the host.
+# install_agent stores this script, read from standard input, on the host.
 install_agent() {
 	mkdir -p "$S/history" && chmod 700 "$S" || die "cannot make $S; nothing was changed"
 	if [ -d "$S/pending" ] || [ -d "$S/confirming" ] || [ -d "$S/reverting" ]; then return 0; fi
-	new=$S/agent.new.$$ # two that come at once do not take each other's
+	new=$S/agent.new.$$ # two installs may run at once
 	cat >"$new" && durable "$new" && mv -f "$new" "$S/agent" && durable "$S" ||
 		{ rm -f "$new"; die "cannot write $S/agent; nothing was changed"; }
 }
 
-# locked runs a command of the installed agent while nobody else does.
+# locked runs a command of the installed agent under the host's lock.
 locked() {
 	gone="nothing is pending here any more"
 	case $1 in apply | rollback) gone="somebody else was changing this host at this moment: try again" ;; esac
 	[ -f "$S/agent" ] || die "$gone"
-	# Who waited for the lock may find that it is over.
-	# shellcheck disable=SC2016 # that shell expands it
+	# While we waited for the lock, the agent may have been removed.
+	# shellcheck disable=SC2016 # the inner shell expands it
 	set -- /bin/sh -c '[ -f "$2" ] || { echo "$1" >&2; exit 1; }; shift; exec /bin/sh "$@"' sh "$gone" "$S/agent" "$@"
 	case $OS in
 	FreeBSD) LINERATE_LOCKED=1 lockf -k -s -t 15 "$S/lock" "$@" ;;
-	*) # busybox's flock cannot wait for a while. Nobody inherits the lock: its holder
-		# must not become the command, as the last of a subshell would.
+	*) # busybox's flock has no timeout. Children must not inherit the lock: "exit" keeps
+		# the subshell from executing its last command in place.
 		(command -v flock >/dev/null || die "$(uname -n) lacks flock(1): install util-linux there"; tries=750; until flock -n 9; do nap || exit 75; done
 		LINERATE_LOCKED=1 "$@" 9>&-
 		exit $?) 9>"$S/lock" ;;
@@ -110,8 +110,8 @@ locked() {
 	}
 }
 
-# begin makes the journal durable: from standard input, and every file that is
-# to change. Until its last rename nothing of the host has changed.
+# begin stores the journal, read from standard input, and a copy of every file that
+# will change. Nothing else on the host changes before its last rename.
 begin() {
 	studied=$(study_of live)
 	[ ! -d "$S/pending" ] && [ ! -d "$S/confirming" ] && [ ! -d "$S/reverting" ] || die "${studied:+a live study has this host: }another apply is pending on this host"
@@ -131,8 +131,8 @@ begin() {
 	durable "$S" || { revert apply "the journal was not durable"; die "cannot make the journal durable; nothing was changed"; }
 	still_its || { mv "$D" "$S/new" && durable "$S" && abandon "the study no longer has this host"; revert apply "the study was stopped"; die "the study no longer has this host; nothing was changed"; }
 }
-# still_its says that the study which a journal names, if it names one, has this host. Asked
-# once its window is pending: whoever takes the host away looks for that afterwards.
+# still_its tests whether the study that the journal names, if any, still holds this host. It
+# runs once the window is pending: study stop first releases the host, then looks for a window.
 still_its() {
 	its=$(sed -n 's/^study //p' "$D/journal")
 	[ -z "$its" ] || case $(study_of live) in "live $its "*) true ;; *) false ;; esac
@@ -155,7 +155,7 @@ keep() {
 	[ -f "$3" ] && cp -p "$3" "$D/file.$1.old"
 }
 unchanged() { changed="$1 $3" && reads "$1" "$2" "$3" "$4"; }
-# reads says whether a setting has a value, and leaves in value the one it has.
+# reads tests whether a setting has a value, and sets value to its current one.
 reads() { { knob_read "$1" "$2" "$3" || value='!'; } && [ "$value" = "$4" ]; }
 next_id() {
 	newest
@@ -164,7 +164,7 @@ next_id() {
 	printf '%06d-%s\n' "$((${n:-0} + 1))" "$(sed -n 's/^digest [a-z0-9]*:\([0-9a-f]\{12\}\).*/\1/p' "$1/journal")"
 }
 
-# current_id sets id and D to the transaction under way; false without one.
+# current_id sets id and D to the transaction under way; it fails if there is none.
 current_id() {
 	for D in "$S/pending" "$S/confirming" "$S/reverting"; do
 		[ -d "$D" ] || continue
@@ -176,7 +176,7 @@ current_id() {
 	return 1
 }
 
-# arm starts the dead-man's switch and returns once it watches.
+# arm starts the dead-man's switch and returns when it runs.
 arm() {
 	window=$(sed -n 's/^window \([0-9]*\)$/\1/p' "$D/journal")
 	b=$(boot_id) && [ -n "$b" ] && since_boot && say "$b $((up + window))" >"$D/deadline" && durable "$D/deadline" "$D" && start_watch
@@ -185,13 +185,13 @@ start_watch() {
 	rm -f "$D/watcher"
 	child=''
 	case $(init_system) in
-	# At a boot it is needed before sysinit.target, which a unit would wait for;
-	# at a shutdown it is not to be waited for.
+	# During boot the switch must run before sysinit.target, for which units wait by
+	# default; a shutdown must not wait for it.
 	systemd) systemd-run --quiet --collect --unit="linerate-$id-$$" -p Restart=on-failure -p RestartSec=2 \
 		-p DefaultDependencies=no -p Conflicts=shutdown.target -p Before=shutdown.target -p KillSignal=SIGKILL \
 		/bin/sh "$S/agent" watch "$id" >/dev/null || return 1 ;;
 	rc) daemon -f /bin/sh "$S/agent" watch "$id" && start_guard daemon -f || return 1 ;;
-	*) # What outlives its starter holds nothing that was open there, a lock least of all.
+	*) # A daemon must not inherit open files from its parent, above all not the lock.
 		if [ -e "$OPENWRT" ]; then apart=daemonize; else apart=setsid; fi
 		$apart /bin/sh "$S/agent" watch "$id" </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
 		[ $apart = daemonize ] || child=$!
@@ -199,42 +199,42 @@ start_watch() {
 	esac
 	tries=500 # machines can be slow
 	while :; do
-		ended='' # looked at first: one that has ended writes no more
+		ended='' # check first: the child may write the file just before it ends
 		[ -z "$child" ] || kill -0 "$child" 2>/dev/null || ended=yes
 		[ ! -s "$D/watcher" ] || return 0
 		[ -z "$ended" ] && nap || return 1
 	done
 }
-# nap waits a fiftieth of a second, or a whole one, of those left in tries; false when none is.
+# nap sleeps 20 ms, or 1 s where sleep(1) takes no fractions; it fails when no tries are left.
 nap() {
 	[ "$tries" -gt 0 ] && tries=$((tries - 1)) || return 1
 	sleep 0.02 2>/dev/null || { sleep 1; tries=$((tries - 49)); }
 }
-# daemonize is OpenWrt's setsid(1); it ends at once.
+# daemonize replaces setsid(1) on OpenWrt; it returns at once.
 daemonize() { program=$1 && shift && start-stop-daemon -S -b -p "$D/nobody" -x "$program" -- "$@"; }
-start_guard() { # and cron(8), should the guard be killed too
+start_guard() { # and a cron(8) job, in case the guard is killed too
 	! alive guard || return 0
 	[ ! -d "$ROOT/etc/cron.d" ] || entry 644 "$ROOT/etc/cron.d/linerate-revert" "* * * * * root [ ! -f $S/agent ] || /bin/sh $S/agent mend >/dev/null 2>&1"
 	"$@" /bin/sh "$S/agent" guard "$id" </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
 }
-# at_work says whether somebody is changing this host at this moment.
+# at_work tests whether another process holds the lock.
 at_work() {
 	[ -e "$S/lock" ] || return 1
 	if [ "$OS" = FreeBSD ]; then ! lockf -k -s -t 0 "$S/lock" true; else ! flock -n "$S/lock" true; fi
 }
 alive() { { read -r pid <"$D/$1" && kill -0 "$pid"; } 2>/dev/null; }
 armed() { alive watcher; }
-# time_left sets left to the seconds until the deadline, and says whether there are any:
-# none after a boot, which no process outlives, so that it asks once which boot it is.
+# time_left sets left to the seconds until the deadline, and fails when there are none, as
+# after a reboot. No process survives one, so it reads the boot's identity only once.
 time_left() {
 	left=0
 	[ -s "$D/deadline" ] && read -r b t <"$D/deadline" && [ "$b" = "${this_boot:=$(boot_id)}" ] && since_boot && left=$((t - up)) && [ "$left" -gt 0 ]
 }
-# doze waits for some of what is left, and never beyond it. Each program that a switch
-# starts is load on its host: far from the deadline it starts few.
+# doze sleeps, never beyond the deadline. Every process that a switch starts loads the
+# host, so it sleeps longer while the deadline is far.
 doze() { if [ "$left" -gt 6 ]; then sleep 5; elif [ "$left" -gt 1 ]; then sleep $((left - 1)); else sleep 0.1 2>/dev/null || sleep 1; fi; }
 
-# watch is the switch: it outlives everyone and ends with its transaction.
+# watch is the dead-man's switch: it runs until its transaction ends.
 watch() {
 	cd / && current_id && [ "$id" = "$1" ] && say $$ >"$D/watcher" || return 0
 	while [ -e "$S/pending/id.$1" ] && time_left; do doze; done
@@ -244,48 +244,48 @@ watch() {
 		[ $? -ne 75 ] || end_holder
 		sleep 2
 	done
-	# What only a boot had set, only a boot takes back.
+	# Only another boot can revert settings that a boot applied.
 	[ $trial = no ] || [ ! -d "$S/history/$1.reverted" ] || reboot_now
 }
-# mine says whether this process is the switch of what is under way: where nothing is
-# remembered, a later transaction may have the id of one whose switch is still asleep.
+# mine tests whether this process is the current transaction's switch: where no history is
+# kept, a later transaction may reuse an ID while the earlier one's switch still sleeps.
 mine() { current_id && { read -r pid <"$D/watcher"; } 2>/dev/null && [ "$pid" = $$ ]; }
 under_way() { [ -e "$S/pending/id.$1" ] || [ -e "$S/confirming/id.$1" ] || [ -e "$S/reverting/id.$1" ]; }
 
-# guard watches the switch where nothing else does, and starts it again.
+# guard restarts the switch on systems without a supervisor.
 guard() {
 	cd / && current_id && say $$ >"$D/guard" || return 0
 	while under_way "$1"; do
-		time_left && [ "$left" -gt 3 ] || left=3 # after the deadline too
+		time_left && [ "$left" -gt 3 ] || left=3 # continue after the deadline
 		doze
 		current_id && [ "$id" = "$1" ] || continue
 		[ ! -s "$D/watcher" ] || armed || at_work || /bin/sh "$S/agent" mend "$1" >/dev/null 2>&1
 	done
 }
 
-# mend looks after a transaction whose switch has gone: it is watched again while
-# there is time, and ended when there is none. What one that is over left goes.
+# mend handles a transaction whose switch has died: it restarts the switch before the
+# deadline, and reverts after it. It cleans up after a transaction that has ended.
 mend() {
 	if ! current_id; then tidy; return; elif [ "$id" != "${1:-$id}" ] || armed; then return 0; fi
 	if [ "$D" = "$S/pending" ] && [ -e "$D/ready" ] && time_left; then start_watch
 	else revert switch "its switch had gone"; fi
 }
 
-# end_holder ends a command that never gives the lock back.
+# end_holder kills a command that hangs while it holds the lock.
 end_holder() { h=$(cat "$S/holder" 2>/dev/null) && case $(command_of "$h" 2>/dev/null) in *"$S/agent"*) kill -9 "$h" ;; esac; }
 command_of() { case $OS in FreeBSD) ps -o args= -p "$1" ;; *) tr '\0' ' ' <"/proc/$1/cmdline" ;; esac; }
 reboot_now() { sync; shutdown -r now "linerate: trying a plan, or taking it back"; }
-# reboot boots only what a switch and a boot entry will take back.
+# reboot refuses unless both a switch and a boot entry can revert the trial.
 reboot() {
 	current_id && [ -e "$D/trial" ] || die "no trial is pending on this host"
 	armed || die "its switch is not there any more: not booted"
 	[ -e "$ROOT/etc/systemd/system/linerate-revert.service" ] || [ -e "$ROOT/etc/rc.d/linerate_revert" ] || [ -e "$ROOT/etc/init.d/linerate-revert" ] ||
 		die "nothing would take it back at that boot: not booted"
-	# The answer gets out first.
+	# Let the answer reach the caller first.
 	(sleep 1 && reboot_now) </dev/null >/dev/null 2>&1 &
 }
 
-# boot_entry makes a boot put back what nobody confirmed, before the network.
+# boot_entry makes the next boot revert, before the network starts.
 boot_entry() {
 	case $(init_system) in
 	systemd)
@@ -322,7 +322,7 @@ case \$1 in boot | start) [ ! -f $S/agent ] || /bin/sh $S/agent boot ;; esac" &&
 # Default-Start: S
 ### END INIT INFO
 case \$1 in start) [ ! -f $S/agent ] || /bin/sh $S/agent boot ;; esac" && ln -sf ../init.d/linerate-revert "$ROOT/etc/rcS.d/S13linerate-revert" && durable "$ROOT/etc/rcS.d" ;;
-	*) ! grep -q '^file ' "$D/journal" ;; # without files a boot is a revert
+	*) ! grep -q '^file ' "$D/journal" ;; # without files, booting reverts everything
 	esac
 }
 entry() {
@@ -337,8 +337,8 @@ no_boot_entry() {
 	done
 }
 
-# change makes the plan true: files, then running values, then what they read
-# back as.
+# change applies the plan: files, then running values; then it records the values
+# that the system reports.
 change() {
 	files "$D" make_way && files "$D" stage_file && files "$D" put_now || { failed="cannot write $p"; return 1; }
 	values "$D" set || { failed="cannot set$refused"; return 1; }
@@ -348,8 +348,8 @@ change() {
 }
 put_now() { late "$3" || put_file "$@"; }
 put_late() { ! late "$3" || put_file "$@"; }
-# do_script runs what no setting is for, undo_script takes it back; both find
-# their own directory in $1. A boot has taken back what was done before it.
+# do_script runs steps that no setting expresses, undo_script reverts them; $1 is the
+# transaction's directory. A reboot has already undone what ran before it.
 do_script() {
 	[ -f "$D/do.sh" ] || return 0
 	boot_id >"$D/did" && durable "$D/did" "$D" && /bin/sh "$D/do.sh" "$D" </dev/null >"$D/said" 2>&1
@@ -364,14 +364,14 @@ make_dir() {
 	[ ! -d "$1" ] || return 0
 	make_dir "${1%/*}" && say "$1" >>"$D/dirs" && durable "$D/dirs" && mkdir -m 755 "$1"
 }
-# make_way makes a file's directory, and keeps its inode beside it: to put that
-# back takes no space, and loses nothing.
+# make_way creates a file's directory, and hard-links the old file next to it, so
+# that restoring it needs no disk space and keeps the inode.
 make_way() {
 	make_dir "${3%/*}" || return 1
 	[ ! -e "$D/file.$1.old" ] || ln -f "$3" "$3.linerate-old" 2>/dev/null || cp -p "$3" "$3.linerate-old"
 }
-# stage_file writes a file whole beside its place, where nothing reads it: what
-# can fail fails here. put_file is one rename.
+# stage_file writes the whole file under a temporary name next to its place, so that
+# errors occur here; put_file only renames it.
 stage_file() {
 	owner="$(id -u) $(id -g)" mode=$2
 	if [ -e "$D/file.$1.old" ]; then owner=$(meta "$D/file.$1.old") && mode=${owner%% *} && owner=${owner#* }; fi
@@ -380,20 +380,20 @@ stage_file() {
 }
 put_file() { { [ -e "$3.linerate-new" ] || stage_file "$@"; } && mv -f "$3.linerate-new" "$3" && durable "${3%/*}"; }
 
-# late files are written by confirm, never before: a boot reads files before
-# anything can take them back. Only a trial that has no boot of its own needs
-# them for the boot that tries them; a one-shot boot is told its variables, and
-# forgets them by itself, even if the kernel never comes up.
+# late tests whether a file must wait for confirm: a trial's files wait, as a boot
+# reads files before anything can revert them. Only where the system cannot pass
+# variables to a single boot must they be in place for the trial; a one-shot boot
+# gets them directly, and drops them even if the kernel fails to boot.
 late() {
-	! grep -q '^files-now$' "$D/journal" || return 1 # a testbed's, which nobody confirms
+	! grep -q '^files-now$' "$D/journal" || return 1 # a testbed's transaction is never confirmed
 	[ -e "$D/trial" ] || return 0
 	[ -e "$D/once" ] && case $1 in "$ROOT"/boot/loader.conf.d/*) true ;; *) false ;; esac
 }
 
-# once makes the next boot, and no other, the trial: nextboot(8), or an entry
-# of GRUB's that grub-reboot chooses. The boot tells by a word of the kernel's
-# environment or command line. Where there is neither, every boot is taken for
-# the trial until one is marked.
+# once makes only the next boot the trial: by nextboot(8), or by a GRUB entry that
+# grub-reboot selects. A word in the kernel's environment or on its command line
+# identifies that boot. Where neither exists, the first boot that gets far enough
+# to be marked is the trial.
 once() {
 	case $OS in
 	FreeBSD)
@@ -403,7 +403,7 @@ once() {
 		while read -r k m _ n v; do
 			[ "$k $m" != "boot loader" ] || set -- "$@" -e "$n=${v#=}"
 		done <"$D/journal"
-		: >"$D/once" && durable "$D/once" "$D" && nextboot "$@" >/dev/null ;; # on ZFS it says what it did
+		: >"$D/once" && durable "$D/once" "$D" && nextboot "$@" >/dev/null ;; # it is verbose on ZFS
 	*) once_grub ;;
 	esac
 }
@@ -421,7 +421,7 @@ once_grub() {
 		grub-reboot --boot-directory="$ROOT/boot" linerate-trial
 }
 
-# trial_boot says whether this boot is the one that tries what is pending.
+# trial_boot tests whether this boot is the trial of the pending transaction.
 trial_boot() {
 	[ -e "$D/trial" ] && [ ! -e "$D/booted" ] && [ "$D" = "$S/pending" ] || return 1
 	[ -e "$D/once" ] || return 0
@@ -431,7 +431,7 @@ trial_boot() {
 	esac
 }
 
-# no_once forgets a one-shot boot that was not used, and what is left of one.
+# no_once cancels a one-shot boot that has not happened, and removes its traces.
 no_once() {
 	f=$ROOT/boot/nextboot.conf
 	! grep -qs '^linerate\.trial=' "$f" || rm -f "$f" || return 1
@@ -440,9 +440,9 @@ no_once() {
 	rm -f "$f.new"
 }
 
-# values sets every value of a kind that is not so already, or all where the journal
-# says so. What is refused is tried again after the others, as long as that helps:
-# kernels want an order.
+# values sets each value of a kind that differs, or all where the journal says write-all.
+# It retries refused values after the others while that helps, because some settings
+# depend on others.
 values() {
 	all=no
 	[ "$2" != set ] || ! grep -q '^write-all$' "$1/journal" || all=yes
@@ -462,8 +462,8 @@ END
 }
 enlist() { todo="$todo$1 $2 $3 =$4$NL"; }
 
-# revert puts the host back to the journal, whatever of it had been changed; it
-# can be stopped anywhere and started again.
+# revert restores the state in the journal, however much of it had been changed; it
+# can be interrupted anywhere and run again.
 revert() {
 	if [ -d "$S/confirming" ]; then current_id && finish_confirm "$1"; return; fi
 	stuck=
@@ -472,17 +472,17 @@ revert() {
 	values_wrong='' files_wrong=''
 	read_early old
 	undo_script || values_wrong="; $(tail -n 1 "$D/said")"
-	values "$D" undo # whether it worked is read back below
-	# What runs is back before anything waits for the disk: a host whose disk is
-	# busy, or read-only, is not left as it is. A crash undoes what runs by itself.
+	values "$D" undo # undone checks the result below
+	# Restore running values before anything waits for the disk, so that a busy or
+	# read-only disk cannot prevent it. A crash would reset them anyway.
 	[ -z "$stuck" ] && durable "$S" || die "cannot begin to revert: cannot write to $S"
 	[ -z "$was_read" ] || true >"$D/was-read"
 	files "$D" restore_file
 	[ ! -f "$D/dirs" ] || remove_dirs
 	journal "$D" before undone
 	[ "$1" != boot ] || values_wrong=
-	# A boot that has read such a file runs it until the next; the one in which it
-	# was confirmed has not.
+	# Settings that this boot read from such a file stay until the next boot; the boot
+	# in which the file was confirmed has not read it.
 	if [ "$1" = boot ]; then [ -z "$was_read" ] || : >"$D/reboot"
 	elif [ -e "$D/was-read" ]; then
 		[ "$(cat "$D/boot" 2>/dev/null)" = "$(boot_id)" ] || boot_id >"$D/was-read"
@@ -491,13 +491,13 @@ revert() {
 	[ -z "$values_wrong$files_wrong" ] || die "not reverted yet$values_wrong$files_wrong"
 	date -u +%Y-%m-%dT%H:%M:%SZ >"$D/when" 2>/dev/null
 	say "$2" >"$D/why" && mkdir -p "$S/history"
-	durable "$D/when" "$D/why" "$D" || : # it tells why, and decides nothing
+	durable "$D/when" "$D/why" "$D" || : # only informative
 	mv "$D" "$S/history/$id.reverted" && durable "$S" "$S/history" || die "cannot end the revert"
 	say "reverted $id: $2"
 	tidy
 }
-# remove_dirs removes the directories that were made; what somebody else put
-# into one keeps it.
+# remove_dirs removes the directories that the transaction made, unless others have
+# put files into them.
 remove_dirs() {
 	for _ in inner outer; do
 		while read -r dir; do
@@ -506,8 +506,8 @@ remove_dirs() {
 	done
 }
 early() { case $1 in "$ROOT"/boot/loader.conf.d/* | "$ROOT"/etc/modprobe.d/* | "$ROOT"/etc/modules-load.d/*) true ;; *) false ;; esac; }
-# read_early finds a file that this boot read while it was not yet as it is to
-# be, "old" or "new".
+# read_early sets was_read if this boot read a file in another state than the wanted
+# one, "old" or "new".
 read_early() { was_read='' wanted=$1 && files "$D" was_read; }
 was_read() {
 	early "$3" || return 0
@@ -522,8 +522,8 @@ restore_file() {
 		{ [ ! -d "${3%/*}" ] || durable "${3%/*}"; } || files_wrong="$files_wrong; $3"
 }
 
-# confirm keeps what was applied. One rename decides it; the files are written
-# after that, and whatever happens on the way, what comes next writes the rest.
+# confirm keeps what was applied. One rename commits it; the files are written after
+# that, and if this is interrupted, the next command or boot writes the rest.
 confirm() {
 	current_id || die "nothing is pending on this host"
 	if [ "$D" = "$S/confirming" ]; then finish_confirm confirm; return; fi
@@ -532,14 +532,14 @@ confirm() {
 	[ -e "$D/ready" ] || die "it is not applied yet"
 	[ ! -e "$D/trial" ] || [ -e "$D/booted" ] || die "the boot that is to try it has not been yet"
 	time_left || { revert switch "confirmed too late"; die "too late: the time to confirm was over"; }
-	# A trial's boot has lost the values that no file keeps.
+	# The trial's boot has reset the values that no file keeps.
 	if [ -e "$D/trial" ]; then
 		values "$D" set || die "cannot set$refused any more; not confirmed"
 		journal "$D" set read_back >"$D/after" && durable "$D/after" "$D" || die "cannot read back; not confirmed"
 	fi
 	date -u +%Y-%m-%dT%H:%M:%SZ >"$D/when" 2>/dev/null
 	[ -e "$D/booted" ] || boot_id >"$D/boot"
-	durable "$D/when" "$D" || : # it tells when, and decides nothing
+	durable "$D/when" "$D" || : # only informative
 	mv "$D" "$S/confirming" && D=$S/confirming && durable "$S" || die "cannot confirm"
 	finish_confirm confirm
 }
@@ -554,7 +554,7 @@ finish_confirm() {
 	tidy
 }
 
-# rollback takes the last confirmed transaction back, by its own journal.
+# rollback reverts the last confirmed transaction from its journal.
 rollback() {
 	! current_id || die "$id is pending: revert or confirm it first"
 	[ -d "$S/history/$1.confirmed" ] || die "$1 is not in force here"
@@ -563,12 +563,12 @@ rollback() {
 	D=$S/history/$1.confirmed id=$1
 	boot_entry || die "cannot make a boot end the rollback"
 	mv "$D" "$S/reverting" && D=$S/reverting && durable "$S" "$S/history" || die "cannot begin to roll back"
-	start_watch # ends the rollback, should this process not
+	start_watch # finishes the rollback if this process dies
 	revert rollback "rolled back"
 }
 
-# tidy removes what only a transaction needs, when none is under way: this file
-# last, so that what is left over is found again.
+# tidy cleans up when no transaction is under way. It removes this file last, so that
+# an interrupted cleanup is noticed and repeated.
 tidy() {
 	! current_id || return 0
 	newest
@@ -577,8 +577,8 @@ tidy() {
 }
 untrace() { rm -f "$3.linerate-old" "$3.linerate-new"; }
 
-# boot is called by boot_entry's script: a trial that wants this boot is armed
-# again, everything else that is pending goes back.
+# boot runs from boot_entry's script: it arms the switch again for a trial that waits
+# for this boot, and reverts any other pending transaction.
 boot() {
 	current_id || { tidy; return 0; }
 	why="the host was booted before anybody confirmed"
@@ -587,13 +587,13 @@ boot() {
 		: >"$D/booted" && durable "$D/booted" "$D" && arm && return 0
 	elif [ -e "$D/once" ] && [ ! -e "$D/booted" ]; then why="the boot that was to try it did not come up"; fi
 	revert boot "$why" || return
-	# What this boot read before its file was put back, or written, runs until another.
+	# Reboot if this boot read a file before it was restored or written.
 	for h in reverted confirmed; do
 		[ ! -e "$S/history/$id.$h/reboot" ] || { rm -f "$S/history/$id.$h/reboot"; reboot_now; }
 	done
 }
 
-# apply is the whole change; a failure of any part takes it back at once.
+# apply makes the whole change; if any part fails, it reverts at once.
 apply() {
 	if current_id && { ! armed || [ "$D" = "$S/confirming" ]; }; then (revert switch "its switch had gone") || exit 1; fi
 	begin "$1"
@@ -606,21 +606,21 @@ apply() {
 	}
 }
 
-# reach says whether the default gateways answer.
+# reach pings the default gateways.
 reach() {
 	case $OS in
-	FreeBSD) gws=$(netstat -rn | awk '$1 == "default" && $2 ~ /[.:]/ { print $2 }') wait='-t 10' ;; # of which a slow host needs some to start it
+	FreeBSD) gws=$(netstat -rn | awk '$1 == "default" && $2 ~ /[.:]/ { print $2 }') wait='-t 10' ;; # includes ping's start, which is slow on some hosts
 	*) gws=$(ip route show default | awk '$1 " " $2 == "default via" { print $3 }') wait='-W 2' ;;
 	esac
 	for g in $gws; do
-		# shellcheck disable=SC2086 # an option and its number
+		# shellcheck disable=SC2086 # an option and its argument
 		if ping -c 1 $wait "$g" >/dev/null 2>&1; then say "gateway $g yes"; else say "gateway $g no"; fi
 	done
 }
 
-# status says what is pending, and what became of what was confirmed.
+# status prints what is pending, the history, and drift from what was confirmed.
 status() {
-	if [ "$(id -u)" = 0 ] && [ -f "$S/agent" ] && ! at_work; then # an agent just installed is of an apply that begins
+	if [ "$(id -u)" = 0 ] && [ -f "$S/agent" ] && ! at_work; then # a new agent belongs to an apply that is starting
 		if ! current_id; then [ -z "$(find "$S/agent" -mmin +1)" ] || (locked mend) >/dev/null 2>&1
 		elif [ -e "$D/id.$id" ] && ! armed; then (locked mend "$id") >/dev/null 2>&1; fi; fi
 	hello
@@ -629,7 +629,7 @@ status() {
 		say "id $id"
 		sed -n '/^digest /p' "$D/journal"
 		time_left; say "left $left"
-		# The lock is looked at between: what is not armed yet may be so by then.
+		# Test again after the lock: the switch may have been armed meanwhile.
 		if armed; then say "armed yes"
 		elif at_work || [ ! -e "$D/id.$id" ]; then say "busy yes"
 		elif armed; then say "armed yes"
@@ -646,7 +646,7 @@ status() {
 	[ ! -s "$S/history/$last/boot" ] || [ "$(cat "$S/history/$last/boot")" != "$(boot_id)" ] || files "$S/history/$last" next_boot
 	drift lines
 }
-# next_boot names a file that this boot has read otherwise.
+# next_boot names a file whose current content takes effect at the next boot.
 next_boot() { ! early "$3" || say "next-boot ${3#"$ROOT"}"; }
 
 main() {
@@ -657,7 +657,7 @@ main() {
 	apply | ready | confirm | revert | rollback | boot | reboot | mend)
 		if [ -z "${LINERATE_LOCKED-}" ]; then locked "$@" || exit; return; fi
 		unset LINERATE_LOCKED
-		trap '' HUP INT PIPE TERM # half a change helps nobody: the switch ends what hangs
+		trap '' HUP INT PIPE TERM # never stop halfway; the switch kills a command that hangs
 		say $$ >"$S/holder" 2>/dev/null
 		case $1 in
 		apply | confirm | mend | rollback) "$1" "${2-}" ;;

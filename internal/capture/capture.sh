@@ -3,13 +3,12 @@
 #
 #     sh capture.sh [-o bundle.tar.gz]
 #
-# It only reads, runs commands of the base system only, and needs no
-# privileges; as root it sees more. Files that are made of secrets are not
-# opened. Of the others only that is kept which an audit may see: names that the
-# system knows, numbers, and words of a vocabulary; no comment, no command of
-# yours, no value of a name that nobody knows. manifest.tsv in the bundle lists
-# what was left out and what could not be read.
-# Format of the bundle: docs/reference/bundle.md of linerate.
+# It only reads, uses only commands of the base system, and needs no privileges;
+# root can read more. It does not open files that consist of secrets. From the
+# others it keeps system names, numbers and the words of a vocabulary; it drops
+# comments, your commands, and values of unknown names. manifest.tsv in the bundle
+# lists what was left out and what could not be read.
+# The bundle's format: docs/reference/bundle.md of linerate.
 
 LC_ALL=C
 PATH=/sbin:/bin:/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin
@@ -57,7 +56,7 @@ manifest=$dir/b/manifest.tsv
 tab='	'
 nl='
 '
-# note writes a line of the manifest: its words, with tabs between.
+# note writes a line of the manifest: its arguments, separated by tabs.
 note() {
 	line=$1
 	shift
@@ -74,16 +73,16 @@ cat >"$dir/keep.awk" <<'KEEP'
 @KEEP@
 KEEP
 
-# One awk at the end keeps of everything what an audit may see; until then it
-# lies in a directory that only its owner reads. list is what awk is to read:
-# kind, name, source, destination.
+# At the end one awk program redacts everything; until then the raw files are in a
+# directory that only its owner can read. list holds awk's input: kind, name,
+# source, destination.
 mkdir "$dir/raw"
 list=$dir/list
 : >"$list"
 read_later() { printf '%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" >>"$list"; }
 
 dirs=
-# take KIND PATTERN…: every file that a pattern matches.
+# take KIND PATTERN…: takes every file that a pattern matches.
 take() {
 	kind=$1
 	shift
@@ -114,7 +113,7 @@ take_file() {
 }
 taken=
 
-# leave PATTERN WHY: files that are never opened.
+# leave PATTERN WHY: notes files that are never opened.
 leave() {
 	set +f
 	for file in $1; do
@@ -127,7 +126,7 @@ leave() {
 	set -f
 }
 
-# lacks MODULE: the kernel has no such module. It is asked once for each.
+# lacks MODULE: tests whether the kernel lacks a module, and remembers the answer.
 lacks() {
 	case " $lacking " in *" $1 "*) return 0 ;; esac
 	case " $having " in *" $1 "*) return 1 ;; esac
@@ -137,7 +136,7 @@ lacks() {
 lacking=
 having=
 
-# ask KIND ID COMMAND…: what a command prints.
+# ask KIND ID COMMAND…: takes the output of a command.
 ask() {
 	kind=$1
 	id=$2
@@ -146,7 +145,7 @@ ask() {
 		note query "$id" no-command "$1: not found"
 		return 0
 	fi
-	# A kernel asked for what it has not complains to console and log.
+	# Without the module the command would log errors on the console.
 	if [ -n "$module" ] && lacks "$module"; then
 		note query "$id" no-command "the module $module is not loaded"
 		return 0
@@ -168,8 +167,8 @@ ask() {
 wait=
 module=
 
-# named FILE…: the files that loader.conf, rc.conf and pf.conf name, as "kind,
-# tab, path", without running them.
+# named FILE…: prints the files that loader.conf, rc.conf and pf.conf name, as "kind,
+# tab, path", without executing them.
 named() {
 	awk '
 	BEGIN {
@@ -205,8 +204,8 @@ freebsd() {
 @FREEBSD_SECRETS@
 }
 
-# tree NAME: small files that grep read, "path: a line", as "path, tab, line".
-# It goes on where a file cannot be read, at which some awks end.
+# tree NAME: takes small files as grep prints them, "path:line", and writes "path, tab,
+# line". grep reads them because some awks stop at an unreadable file.
 tree() {
 	awk '
 	(i = index($0, ":")) > 1 {
@@ -237,8 +236,8 @@ linux() {
 @LINUX_SECRETS@
 }
 
-# applied keeps what linerate's record on this host says: what it applied, and what is
-# another way now. While the host is being changed it says only that.
+# applied takes linerate's record on this host: what it applied, and what has drifted
+# since. While a change is under way it takes only that state.
 applied() {
 	NL=$nl OS=$system listed=
 @KNOB@
@@ -257,7 +256,7 @@ record() {
 	drift
 }
 
-# keep reads the list, and makes of it what the bundle holds.
+# keep redacts the files in the list into the bundle.
 keep() {
 	IFS=$nl
 	mkdir -p $dirs "$dir/b/files"
@@ -288,15 +287,15 @@ note query applied 0
 read_later applied applied "$dir/raw/applied" "$dir/b/out/applied"
 keep
 
-# archive writes the bundle as a tar archive; where there is no tar(1), awk does, in
-# POSIX's format (ustar). \001 stands for NUL, which not every awk can print.
+# archive writes the bundle as a tar archive. Without tar(1), awk writes the POSIX format
+# (ustar), with \001 in place of NUL, which some awks cannot print.
 archive() {
 	cd "$dir/b" || exit 1
 	if have tar; then exec tar -cf - .; fi
 	find . -type f | awk '
 	function pad(s, n) { while (length(s) < n) s = s "\001"; return s }
 	function sum(s,   i, n) { for (i = 1; i <= length(s); i++) n += code[substr(s, i, 1)]; return n }
-	# header prints an entry of a size. A long name is cut in two at a slash.
+	# header prints the header of a file. It splits a long name at a slash.
 	function header(name, size,   at, dir, a, b) {
 		if (length(name) > 100) {
 			for (at = length(name) - 100; at < length(name) && substr(name, at, 1) != "/"; at++) ;
@@ -306,7 +305,7 @@ archive() {
 		if (name == "" || length(dir) > 155) return 0
 		a = pad(name, 100) "0000600\0010000000\0010000000\001" sprintf("%011o", size) "\00100000000000\001"
 		b = "0" pad("", 100) "ustar\00100" pad("", 64) "0000000\0010000000\001" pad(dir, 167)
-		printf "%s%06o\001 %s", a, 256 + sum(a) + sum(b), b # its sum is taken as blanks
+		printf "%s%06o\001 %s", a, 256 + sum(a) + sum(b), b # the checksum field counts as 8 spaces (256)
 		return 1
 	}
 	BEGIN { for (i = 2; i < 256; i++) code[sprintf("%c", i)] = i }

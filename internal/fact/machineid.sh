@@ -1,6 +1,6 @@
-# machine_id prints by what this host is known whatever its name: a digest of
-# machine-id(5) or kern.hostuuid, half of a SHA-256; nothing where it has none. The
-# number itself stays here.
+# machine_id prints an identifier of this host that does not depend on its name: half of
+# a SHA-256 of machine-id(5) or kern.hostuuid, so that the ID itself is not disclosed. It
+# prints nothing where there is no ID.
 machine_id() {
 	machine=
 	for file in "${LINERATE_ROOT-}/etc/machine-id" "${LINERATE_ROOT-}/var/lib/dbus/machine-id"; do

@@ -2,9 +2,9 @@
 # shellcheck disable=SC2015 # a && b || c: c is to follow a failure of either
 # shellcheck disable=SC2012 # ls lists names that only linerate or the kernel makes
 #
-# How a setting is read and written. Every function takes MECHANISM DEVICE
-# NAME; DEVICE is - where there is none. Nothing here is ever evaluated: names
-# and values are arguments and the contents of variables.
+# Reads and writes settings. Every function takes MECHANISM DEVICE NAME; DEVICE is
+# "-" where there is none. Names and values are only passed as arguments and
+# variables; nothing is evaluated.
 
 set -u -f
 umask 077
@@ -14,14 +14,14 @@ export PATH LC_ALL
 OS=$(uname -s)
 NL='
 '
-listed='' # the device whose offloads are in listing; '' again where a pass over settings begins
+listed='' # the device whose offloads listing holds; each pass over settings resets it
 
-# knob_write sets a running value; false when the system refuses, and why has its reason.
-# What only a boot can set is refused.
+# knob_write sets a running value. It fails, with the reason in why, when the system
+# refuses, and for settings that only a boot can change.
 knob_write() {
 	listed=''
 	why=$(knob_try "$@" 2>&1 >/dev/null) && return
-	why=${why%%"$NL"*} && why=${why##*: } && [ "$why" != 'I/O error' ] || why='the kernel refuses the value' # all that dash's printf says
+	why=${why%%"$NL"*} && why=${why##*: } && [ "$why" != 'I/O error' ] || why='the kernel refuses the value' # dash's printf reports every error so
 	return 1
 }
 knob_try() {
@@ -33,10 +33,10 @@ knob_try() {
 	Linux:coalesce) ethtool -C "$2" "$3" "$4" ;;
 	Linux:module) if [ "$4" = loaded ]; then modprobe "$3"; else modprobe -r "$3"; fi ;;
 	Linux:link) [ "$3" = state ] && ip link set dev "$2" "$4" ;;
-	Linux:route) # shellcheck disable=SC2086 # the words of a route, checked before
+	Linux:route) # shellcheck disable=SC2086 # the words of a route, already validated
 		routes flush exact "$3" && { [ "$4" = absent ] || case $3 in *:*) ip -6 route add "$3" $4 ;; *) ip -4 route add "$3" $4 ;; esac; } ;;
 	Linux:address) [ "$4" = present ] && ip addr replace "$3" dev "$2" nodad ;;
-	Linux:nft) # shellcheck disable=SC2086 # three words of chain's
+	Linux:nft) # shellcheck disable=SC2086 # chain holds three words
 		chain "$3" && nft add chain $chain "{ policy $4; }" ;;
 	FreeBSD:sysctl) sysctl "$3=$4" ;;
 	FreeBSD:link) ifconfig "$2" "$3" "$4" ;;

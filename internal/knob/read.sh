@@ -2,10 +2,10 @@
 # shellcheck disable=SC2015 # a && b || c: c is to follow a failure of either
 # shellcheck disable=SC2012 # ls lists names that only linerate or the kernel makes
 #
-# How a setting is read. OS is the system, NL a line's end, listed the device whose
-# offloads are in listing, or ''.
+# Reads settings. OS is the system, NL a newline, listed the device whose offloads
+# listing holds, or ''.
 
-# slashes sets path to a sysctl's path: dots part, a slash is a dot of a name.
+# slashes sets path to a sysctl's path: dots become slashes, slashes become dots.
 slashes() {
 	rest=$1 path=
 	while :; do
@@ -16,7 +16,7 @@ slashes() {
 	done
 }
 
-# knob_file sets file to what holds a setting on Linux; false where none does.
+# knob_file sets file to the file that holds a setting on Linux; it fails if none does.
 knob_file() {
 	[ "$OS" = Linux ] || return 1
 	net=/sys/class/net/$2
@@ -37,8 +37,8 @@ knob_file() {
 	esac
 }
 
-# knob_read sets value to a setting's running value, blanks folded; false when
-# it has none, or one of several lines.
+# knob_read sets value to a setting's running value, with white space folded; it
+# fails when there is none, or one of several lines.
 knob_read() {
 	if knob_file "$@"; then
 		value=$(cat "$file" 2>/dev/null) || return 1
@@ -49,12 +49,12 @@ knob_read() {
 		[ -n "$value" ] || return 1
 	fi
 	case $value in *"$NL"*) return 1 ;; esac
-	# shellcheck disable=SC2086 # splitting is what folds the blanks
+	# shellcheck disable=SC2086 # splitting folds white space
 	set -- $value
 	value=$*
 }
 
-# knob_offload sets value to on or off. A device tells all of them at once: the first alone starts processes.
+# knob_offload sets value to on or off. It lists a device's offloads once and keeps the listing.
 knob_offload() {
 	feature "$2" || return 1
 	[ "$listed" = "$1" ] || case $OS in
@@ -70,7 +70,7 @@ knob_offload() {
 	esac
 }
 
-# knob_ask prints the value of what no file holds.
+# knob_ask prints the value of a setting that no file holds.
 knob_ask() {
 	case $OS:$1 in
 	Linux:ring) ethtool -g "$2" | current "$3" ;;
@@ -82,7 +82,7 @@ knob_ask() {
 	Linux:link) [ "$3" = state ] && f=$(cat "/sys/class/net/$2/flags") && if [ $((f & 1)) = 1 ]; then echo up; else echo down; fi ;;
 	Linux:route) route=$(routes show exact "$3") && if [ -z "$route" ]; then echo absent; else printf '%s\n' "$route" | sed -e 's/^[^ ]* //' -e 's/ linkdown//g' -e 's/ dead//g'; fi ;;
 	Linux:address) if ip -o addr show dev "$2" | grep -qF " $3 "; then echo present; else echo absent; fi ;;
-	Linux:nft) # shellcheck disable=SC2086 # three words of chain's
+	Linux:nft) # shellcheck disable=SC2086 # chain holds three words
 		chain "$3" && nft list chain $chain | sed -n 's/.* policy \([a-z]*\);.*/\1/p' ;;
 	FreeBSD:sysctl) sysctl -n "$3" ;;
 	FreeBSD:link) ifconfig "$2" | awk -v k="$3" '{ for (i = 1; i < NF; i++) if ($i == k) { print $(i + 1); exit } }' ;;
@@ -96,28 +96,28 @@ knob_ask() {
 	esac
 }
 
-# routes is ip(8)'s route of the main table and the family of its last word.
+# routes runs ip route for the address family of its last argument.
 routes() {
 	verb=$1 && shift
 	for prefix; do :; done
 	case $prefix in *:*) ip -6 route "$verb" "$@" ;; *) ip -4 route "$verb" "$@" ;; esac
 }
 
-# prefixes prints the prefixes of routes that somebody made, default's as given.
+# prefixes prints the prefixes of configured routes, and $1 for a default route.
 prefixes() { awk -v default_="$1" '!/ proto (kernel|ra)( |$)/ { sub(/^default/, default_, $1); print $1 }'; }
 
-# chain sets chain to the words that nft(8) wants for FAMILY/TABLE/CHAIN.
+# chain splits FAMILY/TABLE/CHAIN into the three words that nft(8) expects.
 chain() {
 	case $1 in */*/*/* | *' '*) return 1 ;; */*/*) chain=${1%%/*} && chain="$chain $(printf %s "${1#*/}" | tr / ' ')" ;; *) return 1 ;; esac
 }
 
-# loaded says "loaded" when a command succeeds, else "absent".
+# loaded prints "loaded" if a command succeeds, else "absent".
 loaded() { if "$@" >/dev/null 2>&1; then echo loaded; else echo absent; fi; }
 
-# current prints a number of the second part of ethtool's -g and -l.
+# current prints a number from the "Current" section of ethtool -g or -l.
 current() { awk -v k="$1:" '/^Current/ { now = 1 } now && tolower($1) == k { print $2; exit }'; }
 
-# feature sets spelt to an offload as the system's own listing spells it.
+# feature sets spelt to an offload's name in the system's listing.
 feature() {
 	case $OS in
 	FreeBSD) table=' lro=LRO tso4=TSO4 tso6=TSO6 rxcsum=RXCSUM txcsum=TXCSUM rxcsum6=RXCSUM_IPV6 txcsum6=TXCSUM_IPV6 vlanhwtag=VLAN_HWTAGGING vlanhwcsum=VLAN_HWCSUM vlanhwtso=VLAN_HWTSO vlanhwfilter=VLAN_HWFILTER ' ;;
@@ -129,8 +129,8 @@ feature() {
 	case $table in *" $1="*) ;; *) spelt=$1 && [ "$OS" != FreeBSD ] ;; esac
 }
 
-# knob_names prints the names that a pattern with * stands for, one a line:
-# sysctls by their path, the offloads of a device that can be changed.
+# knob_names prints the names that a pattern with * matches, one per line: sysctls
+# by path, and the offloads of a device that can be changed.
 knob_names() {
 	case $OS:$1:$3 in
 	Linux:sysctl:*\**)
@@ -146,7 +146,7 @@ knob_names() {
 	Linux:rps:\* | Linux:rfs:\*) ls "/sys/class/net/$2/queues" 2>/dev/null | sed -n '/^rx-/p' ;;
 	Linux:xps:\*) ls "/sys/class/net/$2/queues" 2>/dev/null | sed -n '/^tx-/p' ;;
 	Linux:address:\*) ip -6 -o addr show dev "$2" scope global permanent 2>/dev/null | awk '{ print $4 }' ;;
-	Linux:route:\*) # what the kernel or the router advertises comes back by itself
+	Linux:route:\*) # routes of the kernel and of router advertisements return without us
 		ip -4 route show dev "$2" 2>/dev/null | prefixes 0.0.0.0/0
 		ip -6 route show dev "$2" 2>/dev/null | prefixes ::/0 ;;
 	*) printf '%s\n' "$3" ;;

@@ -1,5 +1,5 @@
-# What a live study leaves on its host: nothing but a lock while it runs. The functions of
-# apply/record/boot.sh stand before it.
+# Manages what a live study keeps on its host: only a lock, while it runs. It follows
+# the functions of apply/record/boot.sh.
 set -u -f
 umask 077
 PATH=/sbin:/bin:/usr/sbin:/usr/bin
@@ -8,7 +8,7 @@ ROOT=${LINERATE_ROOT-}
 OS=$(uname -s)
 case $OS in FreeBSD) S=$ROOT/var/db/linerate ;; *) S=$ROOT/var/lib/linerate ;; esac
 
-# forget removes the history of transactions that were only a study's.
+# forget removes the history of a study's transactions.
 forget() {
 	for id in "$@"; do
 		case $id in *[!0-9a-f-]*) echo "no id: $id" >&2 && exit 1 ;; esac
@@ -17,15 +17,15 @@ forget() {
 	[ -d "$S/pending" ] || [ -d "$S/reverting" ] || [ -f "$S/agent" ] || rmdir "$S/history" 2>/dev/null || return 0
 }
 
-# holder sets owner and until where somebody has the host, b to the boot and up.
+# holder tests whether a study holds the host. It sets owner and until, b (boot ID) and up.
 holder() {
 	since_boot && b=$(boot_id)
 	[ -f "$S/live" ] && read -r owner boot until <"$S/live" && [ "$boot" = "$b" ] && [ "$up" -lt "$until" ]
 }
 
-# lock takes the host for one study: OWNER holds it for so many SECONDS since now, and
-# takes it again before they are over. A holder that died holds nothing for long. Who
-# holds it already has lost it where it was taken away (study stop).
+# lock OWNER SECONDS [again] ABOUT: holds the host for one study, which renews the hold
+# before it expires; the hold of a study that died expires soon. Renewing (again) fails
+# with "lost" after study stop has released the host.
 lock() {
 	if holder && [ "$owner" != "$1" ]; then
 		echo "held $owner $((until - up))" && sed -n 2p "$S/live"
@@ -33,7 +33,7 @@ lock() {
 	fi
 	mkdir -p "$S" || exit 1
 	if { echo "$1 $b $((up + $2))" && echo "${4-}"; } >"$S/live.$$"; then
-		# Asked last of all, and release looks twice: between, nobody hears of the other.
+		# Check as late as possible; release unlocks twice to close the remaining race.
 		if [ "${3-first}" = again ] && [ ! -f "$S/live" ]; then
 			rm -f "$S/live.$$" && unlock "" && echo "lost"
 			return
@@ -45,8 +45,8 @@ lock() {
 	exit 1
 }
 
-# release takes the host away from whoever has it, and once more a second later: who was
-# just about to renew the hold did not see that it is gone.
+# release takes the host from its holder, and again a second later: a holder that was
+# renewing at that moment may not have seen the first.
 release() {
 	if ! holder; then
 		echo "free" && unlock "${owner-}"

@@ -1,5 +1,5 @@
-# linerate's look at a host in production: one reading of its counters. It needs sh and
-# the base system, writes nothing, and prints KEY VALUE… lines.
+# Reads the counters of a host in production once. It needs sh and the base system,
+# writes nothing, and prints lines KEY VALUE….
 set -u -f
 PATH=/sbin:/bin:/usr/sbin:/usr/bin
 LC_ALL=C
@@ -15,7 +15,7 @@ linux() {
 	sed 's/^/softnet /' /proc/net/softnet_stat
 	sed 's/^/snmp /' /proc/net/snmp
 	sed -n 's/^\(TcpExt\)/snmp \1/p' /proc/net/netstat
-	# Not by read: dash reads byte by byte, and such a file ends after its first.
+	# cat, not read: dash reads byte by byte, and a sysctl file returns only its first byte so.
 	[ ! -r /proc/sys/net/netfilter/nf_conntrack_max ] || echo states $(cd /proc/sys/net/netfilter && cat nf_conntrack_count nf_conntrack_max)
 	[ -z "$CONNECTIONS" ] || connections
 	[ -z "$SERVICE" ] || for p in $(pgrep -x -o "$SERVICE" 2>/dev/null) $(pgrep -x "$SERVICE" 2>/dev/null); do
@@ -23,8 +23,8 @@ linux() {
 	done
 }
 
-# connections prints each established one: who, round trip in ms, segments sent, of them
-# again, and the rate of delivery.
+# connections prints each established connection: addresses, round-trip time in ms,
+# segments sent and retransmitted, and the delivery rate.
 connections() {
 	ss -Htin state established 2>/dev/null | head -n 8000 | awk '
 	!/^[ \t]/ { id = $3 ">" $4 }
@@ -40,9 +40,9 @@ connections() {
 	}'
 }
 
-# freebsd starts few processes: most of what a look costs is to start them.
+# freebsd starts few processes, as starting them is most of the cost of a sample.
 freebsd() {
-	# -o prints what is no number either, kern.boot_id: the time of the boot moves with the clock.
+	# -o also prints the opaque kern.boot_id; kern.boottime moves when the clock is set.
 	sysctl -o kern.boot_id kern.boottime kern.clockrate kern.cp_time hw.ncpu vm.loadavg vm.stats.vm.v_page_count \
 		vm.stats.vm.v_free_count vm.stats.vm.v_inactive_count vm.stats.vm.v_laundry_count 2>/dev/null | awk -v now="$NOW" '
 		{ name = $1; sub(/^[^:]*: */, "") }
@@ -62,8 +62,8 @@ freebsd() {
 	[ -z "$SERVICE" ] || ps -axo pid=,lstart=,comm= | awk -v s="$SERVICE" '$NF == s { print "service", $1, $2, $3, $4, $5, $6 }'
 }
 
-# piece prints what a log has beyond an offset: its inode and size, then at most
-# so many bytes. Of a log that was rotated since, first the rest of the old one.
+# piece PATH INODE OFFSET MOST: prints a log's inode and size, then at most MOST bytes from
+# OFFSET. After a rotation it first prints the rest of the old file.
 piece() {
 	path=$1 inode=$2 at=$3 most=$4
 	[ -f "$path" ] || { echo "gone"; return; }
@@ -82,7 +82,7 @@ piece() {
 	fi
 	[ "$at" -le "$size" ] || at=0
 	n=$((size - at)) && [ $n -le "$most" ] || n=$most
-	# FreeBSD's head takes no 0.
+	# FreeBSD's head rejects a count of 0.
 	echo "piece $now $((at + n)) $n" && { [ $n -eq 0 ] || tail -c +$((at + 1)) "$path" | head -c "$n"; }
 }
 

@@ -1,14 +1,14 @@
 #!/bin/sh
 # make.sh [NAME…]: run the studies of the guide's pages, or those named, one at a
-# time, and write the pages, their pictures and the figures of talk-2017.md and
-# report-2004.md anew from the records.
+# time, and regenerate from the records the pages, their pictures, and the figures
+# of talk-2017.md and report-2004.md.
 #
-# Records are kept in RECORDS (default /var/tmp/linerate-guide): a study that has a
-# whole one is not run again, one that was interrupted goes on, and one that is
-# another study by now is put aside and run anew. So the same command again is what
-# to do after anything went wrong; remove a record to run it anew. It says first how
-# long the rest takes on an idle machine.
-# QUICK=--quick makes short runs. LINERATE is a program built before.
+# Records are in RECORDS (default /var/tmp/linerate-guide). A study with a complete
+# record is skipped, an interrupted one continues, and one whose definition has
+# changed is put aside and run again. So after any failure, run the same command
+# again; to repeat a study, remove its record. The script first prints how long the
+# rest takes on an idle machine.
+# QUICK=--quick makes short runs. LINERATE names a program that is already built.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 records=${RECORDS:-/var/tmp/linerate-guide}
@@ -17,17 +17,17 @@ lr=${LINERATE:-$records/linerate}
 [ -n "${LINERATE:-}" ] || (cd "$here/../../.." && CGO_ENABLED=0 go build -o "$lr" ./cmd/linerate)
 [ $# -gt 0 ] || set -- $(cd "$here" && ls -- *.md | sed 's/\.md$//')
 
-# study NAME|FILE: the study with all its defaults, but for what a record adds.
+# study NAME|FILE: prints the study with its defaults, without what a record adds.
 study() {
 	"$lr" study show "$1" --resolved 2>/dev/null | sed -e '/^seed:/d' -e '/^gates:/,/^[a-z]/{/^gates:/d;/^ /d;}'
 }
 
-# whole NAME: whether there is a complete record.
+# whole NAME: tests whether the record is complete.
 whole() {
 	"$lr" report "$records/$1" --json 2>/dev/null | grep -q '^ *"complete": true'
 }
 
-# seconds NAME: how long the study says that it takes.
+# seconds NAME: prints the study's estimated duration.
 seconds() {
 	"$lr" study list --json | awk -F'[:,]' -v name="\"$1\"" -v key="${QUICK:+quick_}seconds" \
 		'$1 ~ /"name"/ {of = $2; gsub(/ /, "", of)} $1 ~ "\"" key "\"" && of == name {print int($2); exit}'
@@ -55,7 +55,7 @@ for name in $todo; do
 	dir=$records/$name
 	host=
 	case $name in
-	firewall-state) host=--allow-host-settings ;; # the connection table's size is the kernel's
+	firewall-state) host=--allow-host-settings ;; # the connection table's size applies to the whole host
 	esac
 	start=$(date +%s)
 	if [ -e "$dir/trials.jsonl" ]; then
@@ -72,6 +72,6 @@ if [ -n "$failed" ]; then
 	echo "make.sh: failed:$failed; run it again to go on"
 	exit 1
 fi
-# Pictures are drawn by today's program, whoever ran the study.
+# Draw all pictures with the current program, even for old records.
 for name; do "$lr" report "$records/$name" >/dev/null; done
 cd "$here/../../.." && LINERATE_RECORDS=$records go test -count=1 ./cmd/linerate -run TestGuide -update

@@ -1,9 +1,9 @@
 # shellcheck shell=sh
 #
-# Which boot of a host it is, and how long it lasts. OS is the system.
+# Identity and age of the running boot. OS is the system.
 
-# since_boot sets up to the seconds since boot, and boot_id tells which boot it is: by
-# clocks that nobody can set, and on Linux without a program, for a switch asks often.
+# since_boot sets up to the seconds since boot, independent of changes to the clock;
+# boot_id prints the boot's ID. On Linux neither starts a process: a switch polls them.
 since_boot() {
 	if [ "$OS" = FreeBSD ]; then up=$(sysctl -n kern.boottime) && up=${up#*sec = } && up=$(($(date +%s) - ${up%%,*}))
 	else read -r up _ </proc/uptime && up=${up%%.*}; fi

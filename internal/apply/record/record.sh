@@ -1,18 +1,18 @@
 # shellcheck shell=sh
 # shellcheck disable=SC2015 # a && b || c: c is to follow a failure of either
 #
-# What linerate keeps on a host of what it applied there, and what is another way
-# now. It only reads, by the functions of knob/read.sh; OS is the system.
+# Reads the record of what linerate applied to this host, and finds what has drifted
+# since. It needs the functions of knob/read.sh; OS is the system.
 
 ROOT=${LINERATE_ROOT-}
 OPENWRT=$ROOT/etc/openwrt_release
 case $OS in FreeBSD) S=$ROOT/var/db/linerate ;; *) S=$ROOT/var/lib/linerate ;; esac
-LIVE=$S/live # of a boot, so that memory may hold it
-[ ! -e "$OPENWRT" ] || S=$ROOT/etc/linerate # its /var is memory
+LIVE=$S/live # valid for one boot, so it may be in memory
+[ ! -e "$OPENWRT" ] || S=$ROOT/etc/linerate # OpenWrt's /var is in memory
 
 say() { printf '%s\n' "$*"; }
 
-# files runs a function for each file of a transaction: FUNCTION NUMBER MODE PATH.
+# files calls a function for each file of a transaction: FUNCTION NUMBER MODE PATH.
 files() {
 	i=0
 	while read -r k m p _; do
@@ -21,8 +21,8 @@ files() {
 		"$2" "$i" "$m" "$ROOT$p" || return 1
 	done <"$1/journal"
 }
-# newest sets last to the last transaction of the history, or the last with an
-# outcome; "" when there is none. Their names sort.
+# newest sets last to the newest transaction in the history, or the newest whose name
+# ends in $1; "" if there is none. Names sort by age.
 newest() {
 	last=''
 	set +f
@@ -30,8 +30,8 @@ newest() {
 	set -f
 }
 
-# study_of live says which study has this host, for how many seconds more, and what it
-# is; study_of lost, which had it in this boot and neither ended nor held it again.
+# study_of live prints which study holds this host, for how many more seconds, and its
+# description; study_of lost prints a study of this boot whose hold has expired.
 study_of() {
 	[ -r "$LIVE" ] && { read -r owner boot until && read -r about; } <"$LIVE" || return 0
 	[ "$boot" = "$(boot_id)" ] || return 0
@@ -40,8 +40,8 @@ study_of() {
 	[ $has != "$1" ] || say "$has $owner $left $about"
 }
 
-# in_force runs a function for each transaction that was confirmed and not taken back,
-# the oldest first.
+# in_force calls a function for each transaction that was confirmed and not reverted,
+# oldest first.
 in_force() {
 	set +f
 	for h in "$S"/history/*.confirmed; do
@@ -50,15 +50,15 @@ in_force() {
 	done
 	set -f
 }
-# drift says what is other than it was confirmed: of each setting and file the last
-# transaction counts. "of" tells whose the lines after it are.
+# drift prints settings and files that differ from what the last transaction to change
+# them confirmed. A line "of" names the transaction of the lines that follow.
 drift() {
 	listed='' of=''
 	in_force values_of | latest setting | drifted_values
 	in_force files_of | latest file |
 		while read -r id nth path; do drifted "$id" "$nth" "$path" "${1-}"; done
 }
-# latest keeps the last line of each setting or file, in the order in which they came first.
+# latest keeps the last line of each setting or file, in order of first appearance.
 latest() {
 	awk -v of="$1" '{ k = $2 " " $3 " " $4; if (of == "file") { k = $0; sub(/^[^ ]* [^ ]* /, "", k) }
 		if (!(k in at)) at[k] = ++n; line[at[k]] = $0 } END { for (i = 1; i <= n; i++) print line[i] }'
@@ -73,8 +73,8 @@ values_of() { [ ! -r "$h/after" ] || sed -n "s/^value /${h##*/} /p" "$h/after"; 
 files_of() { files "$h" file_of; }
 file_of() { say "${h##*/} $1 $3"; }
 said_of() { [ "$of" = "$1" ] || { of=$1; say "of ${1%.*}"; }; }
-# drifted says that a file is another, since when and, if asked, which of its lines went
-# and came: "-" and "+".
+# drifted reports a file that has changed, its modification time and, if asked, the lines
+# removed ("-") and added ("+").
 drifted() {
 	f=$S/history/$1/file.$2.new
 	! cmp -s "$f" "$3" || return 0

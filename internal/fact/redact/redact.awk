@@ -1,8 +1,8 @@
-# Keeps of a text what an audit may see, line by line; the rules are a table,
-# of which the lines below are one copy and linerate's own program has the other.
-# Each input line is "kind, tab, name, tab, source, tab, destination": the text
-# of source goes to destination, and what was left out to the file "report".
-# good: a number or a word of the vocabulary
+# Redacts texts line by line: only what an audit may see remains. The rules are a
+# table (rules.txt), compiled into this script and into linerate itself.
+# Each input line is "kind, tab, name, tab, source, tab, destination": the redacted
+# source goes to destination, and a note of what was left out to the file "report".
+# good tests for a number or a word of the vocabulary
 function good(s) {
 	return (("word " s) in WORDS) || (("word " tolower(s)) in WORDS) || (length(s) <= LONGEST && s ~ NUMBER)
 }
@@ -32,7 +32,7 @@ function emit(act, token,    text, sign) {
 		put(substr(token, 1, length(token) - length(text) + sign))
 	}
 }
-# rule_of finds the first rule of the state that the text begins with; its length is LEN
+# rule_of returns the state's first rule that matches the start of the text; LEN is the match's length
 function rule_of(s,    i, n, k, token) {
 	n = RULES[state]
 	for (i = 1; i <= n; i++) {
@@ -67,7 +67,7 @@ function line_of(s,    k, cr, steps, beyond) {
 	state = (state in EOL) ? EOL[state] : kind
 	return out cr
 }
-# text_of keeps of one file what may be seen
+# text_of redacts one file
 function text_of(name, source, to,    line, n, bytes) {
 	state = kind
 	comments = texts = n = bytes = 0
@@ -80,7 +80,7 @@ function text_of(name, source, to,    line, n, bytes) {
 		}
 		if (n++ == 0) {
 			if (line ~ UTF16) {
-				printf "%s", substr(line, 1, 2) > to # by which it is seen to be
+				printf "%s", substr(line, 1, 2) > to # the byte order mark shows the encoding
 				texts++
 				break
 			}

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
-# What a testbed asks of its machines, beside apply's agent: who they are, their
-# interfaces and counters, a reboot. It changes nothing but by "reboot", "run"
-# and "forget". Nothing here is ever evaluated.
+# Commands that a testbed runs on its machines, besides apply's agent: identity,
+# interfaces, counters, reboots. Only those that reboot, "run", "forget" and their
+# cleanup change the machine. Arguments are never evaluated.
 
 set -u -f
 umask 077
@@ -15,7 +15,7 @@ case $OS in FreeBSD) S=$ROOT/var/db/linerate ;; *) S=$ROOT/var/lib/linerate ;; e
 say() { printf '%s\n' "$*"; }
 die() { say "$*" >&2 && exit 1; }
 
-# boot_name names this boot: no two are called the same.
+# boot_name prints a name that is unique to this boot.
 boot_name() {
 	case $OS in
 	FreeBSD)
@@ -26,7 +26,7 @@ boot_name() {
 	esac
 }
 
-# identity says which machine this is, and which boot of it.
+# identity prints which machine and which boot this is.
 identity() {
 	say "os $OS"
 	say "release $(uname -r)"
@@ -46,7 +46,7 @@ identity() {
 	esac
 }
 
-# port describes an interface.
+# port prints an interface's addresses, MTU and link state.
 port() {
 	case $OS in
 	FreeBSD)
@@ -60,7 +60,7 @@ port() {
 			END { print "up " (up && !down ? "yes" : "no") }'
 		;;
 	*)
-		# ip complains of namespaces that others are making meanwhile.
+		# ip reports errors for namespaces that appear while it runs.
 		[ -d "/sys/class/net/$1" ] || die "it has no interface $1; it has $(ip -o link show 2>/dev/null | awk -F '[:@ ]+' '{ printf "%s%s", sep, $2; sep = " " }')"
 		say "mac $(cat "/sys/class/net/$1/address")"
 		say "mtu $(cat "/sys/class/net/$1/mtu")"
@@ -71,8 +71,8 @@ port() {
 	esac
 }
 
-# way_in prints the interface that has the address SSH came to; nothing where sudo
-# or doas hides that, or the address is a loopback interface's: it came by another.
+# way_in prints the interface with the address that SSH connected to; nothing where
+# sudo or doas hides it, or for a loopback address, as the packets came in elsewhere.
 way_in() {
 	# shellcheck disable=SC2086 # splitting is meant
 	set -- ${SSH_CONNECTION-}
@@ -83,12 +83,12 @@ way_in() {
 	esac
 }
 
-# hop prints the MAC address that frames from interface $1 to address $2 carry:
-# the next hop's, which is asked for.
+# hop prints the destination MAC address of frames from interface $1 to address $2: the
+# next hop's, which it resolves first.
 hop() {
 	case $OS in
 	FreeBSD)
-		# A route by another interface is none from this one.
+		# Ignore a route through another interface.
 		gw=$(route -n get "$2" 2>/dev/null | awk -v i="$1" '$1 == "gateway:" { g = $2 } $1 == "interface:" { ok = ($2 == i) } END { if (ok) print(g ? g : "on-link") }')
 		case $gw in '') return 0 ;; on-link) gw=$2 ;; esac
 		ping -c 1 -t 2 "$gw" >/dev/null 2>&1
@@ -97,7 +97,7 @@ hop() {
 	*)
 		gw=$(ip route get "$2" oif "$1" 2>/dev/null | awk '{ for (i = 1; i < NF; i++) if ($i == "via") { print $(i + 1); exit } }') && gw=${gw:-$2}
 		mac=$(neighbour "$1" "$gw")
-		# Without ping(8) the kernel can be told that somebody is about to ask.
+		# Without ping(8), "ip neigh replace … use" makes the kernel resolve the address.
 		[ -n "$mac" ] || ping -c 1 -W 2 "$gw" >/dev/null 2>&1 || ip neigh replace "$gw" dev "$1" use 2>/dev/null
 		for _ in 1 2 3 4 5 6 7 8; do
 			[ -z "$mac" ] || break
@@ -114,8 +114,8 @@ neighbour() { ip neigh show to "$2" dev "$1" | awk '{ for (i = 1; i < NF; i++) i
 # netstat_link prints the link row of an interface: Ipkts Idrop Opkts Drop.
 netstat_link() { netstat -I "$1" -bdnW | awk '$3 ~ /^<Link/ { print $(NF - 8), $(NF - 6), $(NF - 4), $NF; exit }'; }
 
-# counters prints received, forwarded and dropped of the interfaces by which frames
-# come in (rx=INTERFACE) and go out (tx=INTERFACE).
+# counters prints the frames received, forwarded and dropped: rx=INTERFACE is where
+# they come in, tx=INTERFACE where they go out.
 counters() {
 	got=0 sent=0 dead=0
 	for w in "$@"; do
@@ -138,7 +138,7 @@ counters() {
 	say "$got $sent $dead"
 }
 
-# arrivals prints what each interface has received.
+# arrivals prints each interface's received packets.
 arrivals() {
 	case $OS in
 	FreeBSD) netstat -ibdnW | awk '$3 ~ /^<Link/ { sub(/\*$/, "", $1); print $1, $(NF - 8) }' ;;
@@ -146,7 +146,7 @@ arrivals() {
 	esac
 }
 
-# telemetry prints what tells where packets and time went, in sections.
+# telemetry prints counters of packets, drops and CPU time, in sections.
 telemetry() {
 	case $OS in
 	FreeBSD)
@@ -179,7 +179,7 @@ telemetry() {
 	return 0
 }
 
-# laid says whether a file is as the journal under way has it.
+# laid prints whether a file is as the pending transaction wrote it.
 laid() {
 	i=0
 	while read -r k _ p _; do
@@ -192,7 +192,7 @@ laid() {
 	say "not as it was laid"
 }
 
-# values prints what only a boot sets: MECHANISM NAME from standard input.
+# values prints settings that only a boot applies; it reads MECHANISM NAME lines.
 values() {
 	while read -r m n; do
 		case $m in
@@ -205,10 +205,10 @@ values() {
 	done
 }
 
-# run runs a command of the testbed's file.
+# run runs a command given in the testbed's file.
 run() { "$@" </dev/null >&2; }
 
-# forget removes the history of transactions that were only a study's.
+# forget removes the history of a study's transactions.
 forget() {
 	for id in "$@"; do
 		case $id in *[!0-9a-f-]*) die "no id: $id" ;; esac
@@ -218,15 +218,15 @@ forget() {
 }
 busy() { [ -d "$S/pending" ] || [ -d "$S/reverting" ] || [ -f "$S/agent" ]; }
 
-# unwatch ends the switch of a trial that is about to be taken back by hand: it
-# would boot this machine when it sees that done.
+# unwatch kills the switch of a trial that is about to be reverted by hand: the switch
+# would reboot this machine after the revert.
 unwatch() {
 	! command -v systemctl >/dev/null || systemctl stop "linerate-$1" 2>/dev/null
 	w=$(cat "$S/pending/watcher" 2>/dev/null) && kill -9 "$w" 2>/dev/null
 	return 0
 }
 
-# leave removes what nothing needs any more, the lock last.
+# leave cleans up what is no longer needed, the lock last.
 leave() {
 	stay
 	! busy || return 0
@@ -237,7 +237,7 @@ leave() {
 	rmdir "$S" 2>/dev/null || return 0
 }
 
-# holder says who holds the testbed; dismiss ends a holder of ours.
+# holder prints who holds the testbed; dismiss kills the holder if it is $1.
 holder() { cat "$S/bed.holder" 2>/dev/null; return 0; }
 dismiss() {
 	read -r pid who <"$S/bed.holder" 2>/dev/null || return 0
@@ -246,29 +246,29 @@ dismiss() {
 	return 0
 }
 
-# insure boots this machine after so many seconds, unless it is booted before:
-# what a boot had set for a study does not outlive the study's controller.
+# insure reboots this machine after $1 seconds, unless it reboots earlier: boot-time
+# settings of a study must not remain if the study's controller dies.
 insure() {
 	[ -z "$ROOT" ] || return 0 # a tree of files does not boot
 	boot_name >"$S/bed.boot"
 	if command -v setsid >/dev/null; then detach=setsid; else detach="daemon -f"; fi
-	# shellcheck disable=SC2016 # expanded there
+	# shellcheck disable=SC2016 # the inner shell expands it
 	$detach /bin/sh -c 'sleep "$1"; [ -e "$2" ] || exit 0; rm -f "$2"; shutdown -r now' insure "$1" "$S/bed.boot" </dev/null >/dev/null 2>&1 &
 }
 
-# borrowed says whether this boot has something of a study that only another takes
-# back: an image, or what it read of files.
+# borrowed tests whether this boot runs a study's image or boot-time settings, which
+# only another boot can revert.
 borrowed() { [ "$(cat "$S/bed.boot" 2>/dev/null)" = "$(boot_name)" ]; }
 
-# reboot goes down after the answer has gone out.
+# reboot reboots after the answer has reached the caller.
 reboot() { stay && down; }
 down() {
 	[ -z "$ROOT" ] || die "a tree of files does not boot"
 	sync
-	(trap '' HUP && sleep 1 && shutdown -r now) >/dev/null 2>&1 </dev/null & # some servers end a session's processes
+	(trap '' HUP && sleep 1 && shutdown -r now) >/dev/null 2>&1 </dev/null & # some SSH servers kill a session's processes
 }
 
-# image_way says how this machine boots image $1 once.
+# image_way prints how this machine can boot image $1 once.
 image_way() {
 	case $OS in
 	FreeBSD) freebsd_way "$1" ;;
@@ -280,21 +280,21 @@ freebsd_way() {
 	elif command -v nextboot >/dev/null && { [ -d "$ROOT/boot/$1" ] || ! bectl list -H >/dev/null 2>&1; }; then say nextboot
 	elif bectl list -H >/dev/null 2>&1; then say bectl; fi
 }
-# flags_of prints what bectl(8) says of boot environment $1: N is running, R always
-# boots, T boots once, "-" none of these; nothing where there is none of the name.
+# flags_of prints bectl(8)'s flags of boot environment $1: N running, R boots always, T
+# boots once, "-" none of these; nothing if it does not exist.
 flags_of() { bectl list -H 2>/dev/null | awk -F '\t' -v n="$1" '$1 == n { print $2 }'; }
-# lasting prints the boot environment that always boots.
+# lasting prints the boot environment that boots by default.
 lasting() { bectl list -H | awk -F '\t' 'index($2, "R") { print $1 }'; }
-# lent says "yes" when the loader took the boot environment that runs for this boot
-# only: then another one always boots, and nobody has prepared that.
+# lent prints "yes" if the loader selected the running boot environment for this boot
+# only: then the default is another one, which nobody prepared for the next boot.
 lent() { [ -z "$(kenv -q zfs-bootonce 2>/dev/null)" ] || say yes; }
 cmdline() { cat /proc/cmdline; }
 grub_once() { grub-reboot --boot-directory="$ROOT/boot" "$1"; }
 grub_never() { grub-editenv "$ROOT/boot/grub/grubenv" unset next_entry; }
 
-# into reboots into image $1, for one boot, and prints the boot environment that
-# always boots. What was prepared for another is forgotten; what somebody else
-# prepared is not touched.
+# into reboots into image $1 once, and prints the default boot environment. It cancels
+# a boot that a study had prepared before; it refuses if somebody else has prepared
+# one.
 into() {
 	stay
 	way=$(image_way "$1")
@@ -324,7 +324,7 @@ into() {
 	down
 }
 
-# stay takes back a boot into an image that has not been.
+# stay cancels a prepared boot into an image.
 stay() {
 	[ -e "$S/bed.image" ] || return 0
 	read -r way name <"$S/bed.image"
@@ -336,21 +336,21 @@ stay() {
 	rm -f "$S/bed.image"
 }
 
-# prepared says what of a study's boots is here: "borrowed" while one runs that only
-# another takes back, "lent" in a boot environment that does not always boot.
+# prepared prints "borrowed" in a boot that a study changed (see borrowed), "lent" in
+# another boot of an environment that is not the default.
 prepared() {
 	if borrowed; then say borrowed; elif [ -n "$(lent)" ]; then say lent; fi
 }
 
-# grub_linux prints the words of the kernel that entry $1 (title or id) loads.
+# grub_linux prints the kernel and parameters of GRUB's entry $1 (title or ID).
 grub_linux() {
 	awk -v n="$1" '/^[ \t]*menuentry / { inside = index($0, "\047" n "\047") || index($0, "\"" n "\"") }
 		inside && $1 ~ /^linux/ { $1 = ""; print; exit }' "$ROOT/boot/grub/grub.cfg" 2>/dev/null
 }
 
-# booted says whether this boot is of image $1: "yes", or what it is. A boot
-# environment has a /var of its own, and knows nothing of what was prepared; one that
-# made itself what always boots (zfs_bootonce_activate) hands that back to $2.
+# booted prints "yes" if image $1 is running, else what is. A boot environment may have
+# its own /var and so not know what was prepared. If it made itself the default
+# (zfs_bootonce_activate), booted makes $2 the default again.
 booted() {
 	way=$(image_way "$1")
 	is=$(booted_of "$1")
