@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestBootOrderIsWhole: every mechanism has its place, once.
+// TestBootOrderIsWhole: bootOrder contains every stage once.
 func TestBootOrderIsWhole(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "setting.go", nil, 0)
 	if err != nil {
@@ -27,7 +27,7 @@ func TestBootOrderIsWhole(t *testing.T) {
 		text, _ := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
 		declared++
 		if Stage(text).order() < 0 {
-			t.Errorf("%s has no place in bootOrder", text)
+			t.Errorf("%s is missing from bootOrder", text)
 		}
 		return true
 	})
@@ -36,7 +36,7 @@ func TestBootOrderIsWhole(t *testing.T) {
 	}
 }
 
-// TestBootOrder: who comes after whom, and so whose value stands.
+// TestBootOrder: which stage is applied after which, and so whose value is effective.
 func TestBootOrder(t *testing.T) {
 	for _, c := range []struct{ early, late Stage }{
 		{Hints, Loader}, {Loader, RCConf}, {Loader, Sysctl}, {RCConf, Sysctl},
@@ -45,7 +45,7 @@ func TestBootOrder(t *testing.T) {
 		line := func(m Stage, file string) Line {
 			return Line{Name: "n", Value: string(m), File: file, Stage: m, Effective: true}
 		}
-		if c.early == RCConf || c.late == RCConf { // a namespace of its own
+		if c.early == RCConf || c.late == RCConf { // a separate namespace
 			if c.early.order() >= c.late.order() {
 				t.Errorf("%s is not before %s", c.early, c.late)
 			}
@@ -55,7 +55,7 @@ func TestBootOrder(t *testing.T) {
 		f.AddLines([]Line{line(c.late, "b"), line(c.early, "a")})
 		f.Normalise()
 		if v, _ := f.Value("n"); v != string(c.late) {
-			t.Errorf("%s and %s: %s stands", c.early, c.late, v)
+			t.Errorf("%s and %s: the effective value is that of %s", c.early, c.late, v)
 		}
 		lines := f.Lines()
 		if got := []Stage{lines[0].Stage, lines[1].Stage}; !slices.Equal(got, []Stage{c.early, c.late}) {

@@ -29,19 +29,19 @@ func TestLastLineOfAMechanismWins(t *testing.T) {
 		t.Errorf("effective loader line %+v, want the later file's", l)
 	}
 	if s.Lines[0].Effective || !s.Lines[1].Effective || !s.Lines[2].Effective {
-		t.Errorf("effective are %+v, want one line a stage", s.Lines)
+		t.Errorf("effective lines %+v, want one per stage", s.Lines)
 	}
 	if l, _ := s.Stands(); l.Stage != Sysctl {
-		t.Errorf("after a boot %+v stands, want sysctl.conf's", l)
+		t.Errorf("after a boot the effective line is %+v, want sysctl.conf's", l)
 	}
 	if v, ok := f.Value("net.inet.tcp.tso"); !ok || v != "1" {
 		t.Errorf("Value = %q, %v", v, ok)
 	}
 	if !f.RCYes("gateway_enable") || f.RCYes("pf_enable") {
-		t.Error("RCYes reads YES in any case, and nothing as NO")
+		t.Error("RCYes must accept YES in any case, and treat an unset variable as NO")
 	}
 	if _, ok := f.Tunable("gateway_enable"); ok {
-		t.Error("an rc.conf variable is no kernel setting")
+		t.Error("an rc.conf variable was found as a kernel setting")
 	}
 	if got := f.Lines(); len(got) != 4 || got[0].File != "/boot/loader.conf" {
 		t.Errorf("Lines() = %+v", got)
@@ -94,7 +94,7 @@ func TestHostileSizesStayLinear(t *testing.T) {
 	}
 	f.AddLines(lines)
 	if l, _ := f.Settings[0].EffectiveLine(Loader); l.Number != len(lines) {
-		t.Errorf("line %d stands", l.Number)
+		t.Errorf("line %d is effective, want the last one", l.Number)
 	}
 	kept := slices.DeleteFunc(slices.Clone(f.Settings[0].Lines), func(l Line) bool { return !l.Kept })
 	if len(kept) != 1 || kept[0].Number != len(lines)-1 {
@@ -108,13 +108,13 @@ func TestHostileSizesStayLinear(t *testing.T) {
 	}
 }
 
-// TestKeptLines: a line that adds to the one before keeps that; a line that does not
-// unmarks all that its stage kept, those of earlier files too, and no other stage's.
+// TestKeptLines: a line that appends to the one before keeps that one; a line that assigns anew
+// unmarks all lines that its stage kept, also those of earlier files, but none of other stages.
 func TestKeptLines(t *testing.T) {
 	add := func(l Line) Line { l.Adds = true; return l }
 	for name, c := range map[string]struct {
 		files [][]Line
-		kept  string // numbers of the lines kept
+		kept  string // numbers of the kept lines
 	}{
 		"one":                      {[][]Line{{line(RCConf, "a", 1, "x", "1")}}, ""},
 		"added to twice":           {[][]Line{{line(RCConf, "a", 1, "x", "1"), add(line(RCConf, "a", 2, "x", "2")), add(line(RCConf, "a", 3, "x", "3"))}}, "1 2"},

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestDropPlaces: every counter that shows loss is told, in the order of a packet's way;
-// what counts no loss, and what is zero, is not.
+// TestDropPlaces: every counter of losses is listed, in the order of a packet's path; zero counters and
+// those of other events are not.
 func TestDropPlaces(t *testing.T) {
 	for name, where := range map[string]string{
 		"nic.em0.rx_missed": "NIC", "nic.igb0.100.crc_errors": "NIC", "nic.e0.input_drops": "driver", "mbuf.denied.clusters": "memory", "softnet.cpu3.dropped": "softnet",
@@ -21,7 +21,7 @@ func TestDropPlaces(t *testing.T) {
 		"neigh.arp.table_fulls": "link layer", "neigh.ndisc.unresolved_discards": "link layer", "ip.reverse_path_drops": "IP", "ip6.input_no_route": "IP", "ip6.too_big": "IP",
 		"tcp.receive_queue_drops": "socket", "tcp.zero_window_drops": "socket", "udp.full_sockets": "socket", "udp6.full_sockets": "socket", "qdisc.eth0.fq_codel.drops": "output queue",
 		"nic.e0.output_errors": "output", "zone.mbuf.failures": "memory",
-		// No loss, or no counter of these.
+		// No loss, or not a counter.
 		"pf.counter.match": "", "zone.vmem_btag.failures": "", "zone.64_Bucket.failures": "", "nic.em0.input_packets": "", "neigh.arp.entries": "", "qdisc.eth0.fq.packets": "",
 		"ip.forwarded": "", "nic..rx_missed": "", "pf.counter.": "", "xnic.em0.rx_missed": "", "arp.no_entry.x": "",
 	} {
@@ -46,7 +46,7 @@ func TestDropPlaces(t *testing.T) {
 	}
 }
 
-// TestCountersAreFoundAfterSorting: readers add and sort in turns.
+// TestCountersAreFoundAfterSorting: readers may add and sort alternately.
 func TestCountersAreFoundAfterSorting(t *testing.T) {
 	var f Facts
 	f.AddCounter("z", 1, "first")
@@ -63,14 +63,14 @@ func TestCountersAreFoundAfterSorting(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", d)
 	}
 	if _, ok := f.Counter("b"); ok {
-		t.Error("a counter that nobody added is there")
+		t.Error("a counter was found that was not added")
 	}
 	if sum := f.Sum("*"); sum != 22 {
-		t.Errorf("all counters come to %v", sum)
+		t.Errorf("the sum of all counters is %v", sum)
 	}
 }
 
-// TestReadTellsByStatus: only what was read, at least in part, tells by its absence.
+// TestReadTellsByStatus: only a source that was read, at least in part, shows what is absent.
 func TestReadTellsByStatus(t *testing.T) {
 	f := &Facts{Sources: []Source{{"/etc/a", StatusRead, ""}, {"/etc/b", StatusPartial, "cut"}, {"/etc/c", StatusMissing, ""}, {"/etc/d", StatusUnreadable, ""}, {"/etc/e", StatusLeftOut, ""}, {"/etc/f", StatusIgnored, ""}}}
 	for name, want := range map[string]bool{"/etc/a": true, "/etc/b": true, "/etc/c": false, "/etc/d": false, "/etc/e": false, "/etc/f": false, "/etc": true, "etc/a": false, "/etc/a/b": false} {
@@ -80,8 +80,8 @@ func TestReadTellsByStatus(t *testing.T) {
 	}
 }
 
-// TestNormaliseIsOrderIndependent: equal hosts give equal documents, in whatever order
-// their sources were read; what is found before is found after.
+// TestNormaliseIsOrderIndependent: equal hosts give equal documents, in whatever order their sources were
+// read, and lookups give the same results before and after.
 func TestNormaliseIsOrderIndependent(t *testing.T) {
 	build := func(seed uint64) *Facts {
 		f := &Facts{
@@ -117,16 +117,16 @@ func TestNormaliseIsOrderIndependent(t *testing.T) {
 		}
 	}
 	if _, ok := first.Module("nosuch"); ok {
-		t.Error("a module that is not there is found")
+		t.Error("a module that does not exist is found")
 	}
 	empty := &Facts{}
 	if empty.Normalise(); empty.NICs == nil || empty.Settings == nil || empty.Sources == nil {
-		t.Error("of nothing a document has null for a list")
+		t.Error("empty facts have null instead of an empty list")
 	}
 }
 
-// TestNamespacesAreApart: one word may be a sysctl, a variable of rc.conf and a field of
-// an appliance, each with its own value.
+// TestNamespacesAreApart: the same name may be a sysctl, an rc.conf variable and a field of an appliance,
+// each with a separate value.
 func TestNamespacesAreApart(t *testing.T) {
 	var f Facts
 	f.AddLines([]Line{
@@ -144,13 +144,13 @@ func TestNamespacesAreApart(t *testing.T) {
 		t.Errorf("the field is %q", f.FieldValue("x"))
 	}
 	if _, ok := f.Value("y"); ok {
-		t.Error("what nobody sets has a value")
+		t.Error("a name that nothing sets has a value")
 	}
 	if f.IsSet("d") || !f.IsSet("x") || f.IsSet("y") {
 		t.Error("a system's own default counts as set, or a line does not")
 	}
 	if f.Live() {
-		t.Error("of files alone running values are known")
+		t.Error("facts of files only claim to have running values")
 	}
 	var names []string
 	for _, l := range f.Lines() {
@@ -161,8 +161,8 @@ func TestNamespacesAreApart(t *testing.T) {
 	}
 }
 
-// TestModuleParametersOfTheCommandLine: a module's parameter is set by either place; the
-// running value stands before both.
+// TestModuleParametersOfTheCommandLine: a module's parameter is set in modprobe.d or on the command line;
+// the running value overrides both.
 func TestModuleParametersOfTheCommandLine(t *testing.T) {
 	var f Facts
 	f.AddLines([]Line{{Name: "cmdline.nf_conntrack.hashsize", Value: "65536", Stage: CommandLine, Effective: true}})
@@ -177,23 +177,23 @@ func TestModuleParametersOfTheCommandLine(t *testing.T) {
 	}
 }
 
-// TestRefusedLines: what a system refuses does not stand; what an earlier stage said does.
+// TestRefusedLines: a line that the system refuses is not effective; that of an earlier stage is.
 func TestRefusedLines(t *testing.T) {
 	var f Facts
 	f.AddLines([]Line{{Name: "x", Value: "1", Stage: Loader, Effective: true}, {Name: "x", Value: "2", Stage: Sysctl, Effective: true}, {Name: "x", Value: "3", Stage: Sysctl}})
 	f.Normalise()
 	for refused, want := range map[string]string{"": "2", "2": "1", "9": "2"} {
 		if v, ok := f.ValueUnless("x", func(l Line) bool { return l.Value == refused }); v != want || !ok {
-			t.Errorf("without %q %q stands, want %q", refused, v, want)
+			t.Errorf("if %q is refused, %q is effective, want %q", refused, v, want)
 		}
 	}
 	if v, ok := f.ValueUnless("x", func(Line) bool { return true }); ok {
-		t.Errorf("%q stands though all is refused", v)
+		t.Errorf("%q is effective although all lines are refused", v)
 	}
 }
 
-// TestRulesetsOfFileAndKernel: what packets meet now is counted; what only the file says
-// (limits, places) is added.
+// TestRulesetsOfFileAndKernel: the counts are those of the running rules; what only the file has (limits,
+// line numbers) is added.
 func TestRulesetsOfFileAndKernel(t *testing.T) {
 	yes, no := true, false
 	file := PF{File: "/etc/pf.conf", Rules: 5, Translations: 2, SourceTracking: 6,
@@ -219,7 +219,7 @@ func TestRulesetsOfFileAndKernel(t *testing.T) {
 	}
 	keeps := PF{Scrub: []Scrub{{Text: "scrub all"}}}
 	if keeps.AddFile(PF{}); len(keeps.Scrub) != 1 {
-		t.Error("a file without a scrub rule takes the running one's")
+		t.Error("a file without a scrub rule removes the running one")
 	}
 	for _, c := range []struct {
 		w                IPFW
@@ -238,8 +238,8 @@ func TestRulesetsOfFileAndKernel(t *testing.T) {
 	}
 }
 
-// TestInterfacesOfFiles: the running state says more than a file, and a file more than
-// nothing; no flood of interfaces is kept.
+// TestInterfacesOfFiles: the running state overrides a file's values, and a file fills in unknown ones; the
+// number of interfaces is bounded.
 func TestInterfacesOfFiles(t *testing.T) {
 	said := NIC{Name: "e0", MTU: 9000, Parent: "p", Members: []string{"m"}, IPv4: 1, IPv6: 2, Configured: []Line{{Text: "x"}}, ConfigFlags: []string{"-lro"}}
 	for _, c := range []struct {
@@ -262,7 +262,7 @@ func TestInterfacesOfFiles(t *testing.T) {
 	f := &Facts{NICs: []NIC{{Name: "e0", MTU: 1500, Parent: "q"}}}
 	f.AddConfigured(NIC{Name: "e0"})
 	if f.NICs[0].MTU != 1500 || f.NICs[0].Parent != "q" {
-		t.Errorf("a line that says nothing of it took the MTU or the parent: %+v", f.NICs[0])
+		t.Errorf("a line without MTU and parent cleared them: %+v", f.NICs[0])
 	}
 	f.AddConfigured(NIC{Name: "e1"})
 	f.NICs = append(f.NICs, make([]NIC, MaxNICs-3)...)
@@ -272,11 +272,11 @@ func TestInterfacesOfFiles(t *testing.T) {
 		t.Errorf("%d interfaces", len(f.NICs))
 	}
 	if _, ok := f.NIC("beyond"); ok || !(NIC{Options: []string{"LRO"}}).Has("LRO") || (NIC{}).Has("LRO") {
-		t.Error("an interface beyond the bound, or an option that nobody knows")
+		t.Error("an interface beyond the bound, or an unknown option, was found")
 	}
 }
 
-// TestPredicates: words of rules, at their edges.
+// TestPredicates: predicates used by rules, at their edges.
 func TestPredicates(t *testing.T) {
 	yes, no := true, false
 	f := &Facts{
@@ -305,10 +305,10 @@ func TestPredicates(t *testing.T) {
 		t.Errorf("backlogs %q", got)
 	}
 	if got := f.Details("nosuch", "backlog"); got == nil || len(got) > 0 {
-		t.Errorf("of a daemon that is not there: %q", got)
+		t.Errorf("backlogs of a daemon that does not run: %q", got)
 	}
 	if (&Facts{Services: f.Services}).Serves("nginx", 1) != true {
-		t.Error("where no sockets are known an enabled daemon serves")
+		t.Error("an enabled daemon does not count as serving although no sockets are known")
 	}
 	for value, want := range map[string]bool{"yes": true, "YES": true, "True": true, "on": true, "1": true, "no": false, "": false, "2": false, "y": false} {
 		if host(FreeBSD, nil, values{"x_enable": value}).RCYes("x_enable") != want {
@@ -317,19 +317,19 @@ func TestPredicates(t *testing.T) {
 	}
 }
 
-// TestConntrackByItsLimit: without rules and connections the module's own limit tells.
+// TestConntrackByItsLimit: without rules and connections, the module's running limit shows tracking.
 func TestConntrackByItsLimit(t *testing.T) {
 	yes := true
 	if !host(Linux, values{"net.netfilter.nf_conntrack_max": "65536"}, nil).TracksConnections() || host(Linux, nil, values{"net.netfilter.nf_conntrack_max": "65536"}).TracksConnections() {
-		t.Error("the running limit tells that connections are tracked, a file's does not")
+		t.Error("a running limit must imply tracking, one in a file must not")
 	}
 	if !(&Facts{Modules: []Module{{Name: "nf_conntrack", Loaded: &yes}}}).TracksConnections() {
-		t.Error("the module is loaded")
+		t.Error("the loaded module must imply tracking")
 	}
 }
 
-// TestShortenKeepsEnds: within the bound nothing is cut, beyond it both ends stay, and no
-// letter is broken.
+// TestShortenKeepsEnds: text within the bound is unchanged; beyond it both ends are kept, and no character
+// is split.
 func TestShortenKeepsEnds(t *testing.T) {
 	for _, most := range []int{8, 9, 16, 100} {
 		for n := range 400 {
@@ -350,21 +350,21 @@ func TestShortenKeepsEnds(t *testing.T) {
 	}
 }
 
-// TestShortenedIsACopy: what is shown can be changed without changing the facts.
+// TestShortenedIsACopy: the shortened copy can be modified without changing the facts.
 func TestShortenedIsACopy(t *testing.T) {
 	live := "1"
 	f := &Facts{Settings: []Tunable{{Name: "a", Live: &live}}, CPU: CPU{Mitigations: map[string]string{"x": "y"}, Domains: []Domain{{CPUs: []int{1}}}}}
 	g := f.Shortened()
 	if d := cmp.Diff(f.Settings, g.Settings); d != "" || g.CPU.Mitigations["x"] != "y" || g.NICs != nil {
-		t.Errorf("short facts change: %s %+v", d, g.CPU)
+		t.Errorf("shortening changes short facts: %s %+v", d, g.CPU)
 	}
 	*g.Settings[0].Live, g.CPU.Mitigations["x"], g.CPU.Domains[0].CPUs[0] = "2", "z", 5
 	if live != "1" || f.CPU.Mitigations["x"] != "y" || f.CPU.Domains[0].CPUs[0] != 1 {
-		t.Error("the facts change with what is shown of them")
+		t.Error("modifying the copy changes the facts")
 	}
 }
 
-// TestRanges: numbers as the kernels write lists of them.
+// TestRanges: lists of numbers in the kernels' notation.
 func TestRanges(t *testing.T) {
 	for want, n := range map[string][]int{"": nil, "5": {5}, "0-1": {0, 1}, "0-3,8,10-11": {0, 1, 2, 3, 8, 10, 11}} {
 		if got := Ranges(n); got != want {

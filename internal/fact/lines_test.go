@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// TestLines: ends of lines of either kind are none of their text, and numbers are counts.
+// TestLines: line endings of either kind are not part of the text, and counts are parsed as numbers.
 func TestLines(t *testing.T) {
 	if got := Lines("a\r\n\nb \nc"); !slices.Equal(got, []string{"a", "", "b ", "c"}) {
 		t.Errorf("%q", got)
 	}
 	if got := Lines(""); len(got) != 0 {
-		t.Errorf("of no text: %q", got)
+		t.Errorf("lines of an empty text: %q", got)
 	}
 	if got := len(Lines(strings.Repeat("x\n", MaxLines+9))); got != MaxLines {
 		t.Errorf("%d lines, want %d", got, MaxLines)
@@ -29,6 +29,6 @@ func TestLines(t *testing.T) {
 		}
 	}
 	if !IsNumber("0123") || IsNumber("") || IsNumber("-1") || IsNumber("1 ") {
-		t.Error("only digits are a number, and some")
+		t.Error("IsNumber must accept digits only, and at least one")
 	}
 }

@@ -2,8 +2,8 @@ package fact
 
 import "testing"
 
-// host builds facts: running values and lines of files by name; names with
-// "_enable" are rc.conf's.
+// host returns facts with running values and lines of files by name; names with "_enable" are
+// rc.conf's.
 func host(os string, live, files map[string]string) *Facts {
 	f := &Facts{OS: os}
 	for n, v := range live {
@@ -61,12 +61,12 @@ func TestFilters(t *testing.T) {
 	}{
 		{"none", Firewall{}, false, false, false},
 		{"pf configured", Firewall{PF: &PF{Configured: true}}, true, false, false},
-		{"pf switched off since", Firewall{PF: &PF{Configured: true, Enabled: &no}}, false, false, false},
-		{"pf switched on by hand", Firewall{PF: &PF{Enabled: &yes}}, true, false, false},
+		{"pf disabled after boot", Firewall{PF: &PF{Configured: true, Enabled: &no}}, false, false, false},
+		{"pf enabled by hand", Firewall{PF: &PF{Enabled: &yes}}, true, false, false},
 		{"ipfw configured", Firewall{IPFW: &IPFW{Configured: true}}, false, true, false},
 		{"ipfw in the kernel, no rules", Firewall{IPFW: &IPFW{Enabled: &yes}}, false, false, false},
 		{"ipfw with rules", Firewall{IPFW: &IPFW{Enabled: &yes, Rules: 3}}, false, true, false},
-		{"ipfw, rules to come", Firewall{IPFW: &IPFW{Enabled: &yes, Configured: true}}, false, true, false},
+		{"ipfw, rules not loaded yet", Firewall{IPFW: &IPFW{Enabled: &yes, Configured: true}}, false, true, false},
 		{"nft without states", Firewall{NFT: &NFT{Rules: 3, Tracking: &no, Max: &some, Connections: &none}}, false, false, false},
 		{"nft with states", Firewall{NFT: &NFT{Rules: 3, Tracking: &yes}}, false, false, true},
 		{"connections without a rule", Firewall{NFT: &NFT{Tracking: &no, Connections: &some}}, false, false, true},
@@ -94,7 +94,7 @@ func TestHasModule(t *testing.T) {
 		{"not loaded", Module{Loaded: &no}, false},
 		{"compiled in", Module{InKernel: true, Loaded: &no}, true},
 		{"by the loader after a boot", Module{Loaded: &no, Lines: line(Loader, "yes")}, true},
-		{"the loader told not to", Module{Lines: line(Loader, "NO")}, false},
+		{"the loader with NO", Module{Lines: line(Loader, "NO")}, false},
 		{"by rc.conf", Module{Lines: line(RCConf, "pf ipfw")}, true},
 	} {
 		c.m.Name = "m"
@@ -103,7 +103,7 @@ func TestHasModule(t *testing.T) {
 		}
 	}
 	if (&Facts{}).HasModule("m") {
-		t.Error("an unknown module is there")
+		t.Error("an unknown module is reported as loaded")
 	}
 }
 
@@ -117,7 +117,7 @@ func TestLinuxPredicates(t *testing.T) {
 		{"nothing", &Facts{}, false, false},
 		{"br_netfilter's switch", host(Linux, values{"net.bridge.bridge-nf-call-iptables": "1"}, nil), true, false},
 		{"switched off", host(Linux, values{"net.bridge.bridge-nf-call-iptables": "0", "net.bridge.bridge-nf-call-ip6tables": "0"}, nil), false, false},
-		{"switched off, with its module", &Facts{Settings: []Tunable{{Name: "net.bridge.bridge-nf-call-iptables", Namespace: Kernel, Live: &off}}, Modules: []Module{{Name: "br_netfilter", Loaded: &yes}}}, false, false},
+		{"disabled, with its module", &Facts{Settings: []Tunable{{Name: "net.bridge.bridge-nf-call-iptables", Namespace: Kernel, Live: &off}}, Modules: []Module{{Name: "br_netfilter", Loaded: &yes}}}, false, false},
 		{"IPv6 only", host(Linux, nil, values{"net.bridge.bridge-nf-call-iptables": "0", "net.bridge.bridge-nf-call-ip6tables": "1"}), true, false},
 		{"the module, values unknown", &Facts{Modules: []Module{{Name: "br_netfilter", Loaded: &yes}}}, true, false},
 		{"docker", &Facts{Services: []Service{{Name: "docker", Enabled: &yes}}}, false, true},

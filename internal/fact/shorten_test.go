@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestShortenedIsOfBoundedValues: the facts stay whole, what is shown of them
-// tells how long a value was.
+// TestShortenedIsOfBoundedValues: the shortened copy states the length of a cut value, and the facts
+// are not modified.
 func TestShortenedIsOfBoundedValues(t *testing.T) {
 	long := strings.Repeat("9", 300_000)
 	f := &Facts{Settings: []Tunable{{Name: "a.b", Live: &long, Lines: []Line{{Text: "a.b=" + long, Value: long}}}}, Problems: []Problem{{Text: long}},
@@ -18,6 +18,6 @@ func TestShortenedIsOfBoundedValues(t *testing.T) {
 		}
 	}
 	if *f.Settings[0].Live != long || f.Settings[0].Lines[0].Value != long || f.Problems[0].Text != long || f.Modules[0].Lines[0].Text != long {
-		t.Error("the facts themselves are cut")
+		t.Error("the facts themselves were shortened")
 	}
 }

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// slipCases are texts in which each case of slips.txt is found, and texts near them in which
-// it is not.
+// slipCases lists for each case of slips.txt texts that contain the slip, and similar ones that do not.
 var slipCases = map[string]struct {
 	file           string
 	wrong, allowed []string

@@ -11,7 +11,7 @@ import (
 	"linerate/internal/port"
 )
 
-// fakeEngine fails where it is told to.
+// fakeEngine fails as configured.
 type fakeEngine struct {
 	name                                    string
 	available, generator, probing, receiver error

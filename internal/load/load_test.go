@@ -35,8 +35,8 @@ func TestStampRoundTrip(t *testing.T) {
 	}
 }
 
-// TestStampsBits holds the layout that bpf/stamp.h draws: a flow below 2²⁰ and
-// the kinds lie where they lay when flows had 20 bits.
+// TestStampsBits checks the layout in bpf/stamp.h: flows below 2²⁰ and the kinds have the same bits as
+// when flows had 20 bits.
 func TestStampsBits(t *testing.T) {
 	for flow, want := range map[uint32]uint32{0xABCDE: 0x121ABCDE, 0x1ABCDE: 0x125ABCDE, 0x2ABCDE: 0x129ABCDE, MaxFlows - 1: 0x12DFFFFF} {
 		b := make([]byte, StampBytes)
@@ -80,7 +80,7 @@ func TestParseRate(t *testing.T) {
 			t.Errorf("ParseRate(%q) = %v, want a usage error", bad, err)
 		}
 	}
-	// 3 Gbit/s of 1,500-byte frames with FCS are 250,000 a second.
+	// 3 Gbit/s of 1,500-byte frames including FCS are 250,000 frames per second.
 	if pps := (Rate{BPS: 3_000_000_000}).FramesPerSecond([]int{1500}); pps != 250_000 {
 		t.Errorf("3 Gbit/s of 1500-byte frames is %g frames/s, want 250000", pps)
 	}
@@ -105,7 +105,7 @@ func TestFlowsAreDistinct(t *testing.T) {
 		t.Errorf("%d flows have %d distinct tuples", f.Count, len(seen))
 	}
 	if got := f.Tuple(4).String(); got != "198.18.0.2:1024 > 198.19.0.2:9" {
-		t.Errorf("flow 4 is %s: sources vary first, then destinations", got)
+		t.Errorf("flow 4 is %s, but sources must vary first, then destinations", got)
 	}
 }
 
@@ -162,7 +162,7 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// checkSums verifies the checksums of a frame as a receiver would: all ones.
+// checkSums verifies a frame's checksums as a receiver would: all ones.
 func checkSums(t *testing.T, b []byte) {
 	t.Helper()
 	ip := b[14:]
@@ -210,7 +210,7 @@ func TestHistogram(t *testing.T) {
 	}
 }
 
-// TestFlowCount holds the account against a plain list of what was seen.
+// TestFlowCount compares the account with a plain list of the received frames.
 func TestFlowCount(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
@@ -260,8 +260,8 @@ func TestEndsCloseTheAccount(t *testing.T) {
 	f := framer(t, "198.18.0.1", "198.19.0.1", 64)
 	var a Account
 	b := make([]byte, 60)
-	// 10 flows, 3 rounds and 4 frames; flows 8 and 9 are lost altogether,
-	// and the last round of flow 0: no gap shows any of it.
+	// 10 flows, 3 rounds and 4 frames; flows 8 and 9 are lost completely, and so is the last round of flow
+	// 0: no gap in the sequences shows these losses.
 	for i := range 34 {
 		flow, sequence := i%10, i/10
 		if flow >= 8 || flow == 0 && sequence == 3 {
@@ -316,7 +316,7 @@ func TestStreamsApart(t *testing.T) {
 	}
 }
 
-// TestElephants: which can be sent, and of which worker's frames they are how much.
+// TestElephants: which shares are possible, and their share of each worker's frames.
 func TestElephants(t *testing.T) {
 	space := func(flows int, share float64) FlowSpace { return FlowSpace{Count: flows, Elephant: share} }
 	for _, c := range []struct {
@@ -341,12 +341,12 @@ func TestElephants(t *testing.T) {
 	for _, share := range []float64{-0.1, 1, math.NaN()} {
 		f := FlowSpace{Count: 9, Elephant: share, Src: netip.MustParseAddr("198.18.0.1"), Dst: netip.MustParseAddr("198.19.0.1")}
 		if err := f.Validate(); err == nil {
-			t.Errorf("a share of %g is taken", share)
+			t.Errorf("a share of %g is accepted", share)
 		}
 	}
 }
 
-// TestReadEnding: what was written, and why another message is not read.
+// TestReadEnding: messages are read back as written, and others are refused with a reason.
 func TestReadEnding(t *testing.T) {
 	m := Ending{Worker: 2, Workers: 3, Total: 1 << 40, NeverLeft: 17}
 	whole := m.Append(nil)
@@ -365,8 +365,8 @@ func TestReadEnding(t *testing.T) {
 	}
 }
 
-// TestRoomIsBounded: whoever can send can make up runs of streams and their
-// endings; a receiver tells MaxRuns apart, and says that it did not count more.
+// TestRoomIsBounded: any sender can make up runs of streams and their endings; a receiver distinguishes
+// MaxRuns, and reports that it did not count more.
 func TestRoomIsBounded(t *testing.T) {
 	f := framer(t, "198.18.0.1", "198.19.0.1", 64)
 	b := make([]byte, 60)
@@ -401,8 +401,8 @@ func TestRoomIsBounded(t *testing.T) {
 	}
 }
 
-// TestEndingsOfTheLastAccountAreLate: a repetition that comes after Renew adds nothing to what
-// was sent, and another run that ends alike does.
+// TestEndingsOfTheLastAccountAreLate: a repeated ending that arrives after Renew adds nothing, but that
+// of another run with the same ending does.
 func TestEndingsOfTheLastAccountAreLate(t *testing.T) {
 	var e Endings
 	before, now, end := StreamRun{Stream: 5, Run: 7}, StreamRun{Stream: 5, Run: 8}, Ending{Workers: 1, Total: 20_011, Closed: 1}
@@ -412,11 +412,11 @@ func TestEndingsOfTheLastAccountAreLate(t *testing.T) {
 	if got := e.Streams(); len(got) != 0 {
 		t.Errorf("after Renew a late ending makes runs %v", got)
 	}
-	// Runs that start within a quarter of a second have one number.
+	// Runs that start within a quarter of a second have the same number.
 	soon := end
 	soon.Closed = 2
 	if e.Add(before, soon); !e.Complete(before) {
-		t.Error("a run of the same number does not end")
+		t.Error("the ending of a run with the same number is ignored")
 	}
 	e.Renew()
 	e.Add(now, end)
@@ -425,12 +425,12 @@ func TestEndingsOfTheLastAccountAreLate(t *testing.T) {
 	}
 	e.Renew()
 	if e.Add(before, end); len(e.Streams()) != 1 {
-		t.Error("what an older account had is passed over for ever")
+		t.Error("endings of an older account are ignored for ever")
 	}
 }
 
-// TestLastFlowsMakeNoRoomForAll: frames that say they are of the last flow of
-// streams of their own take little memory each.
+// TestLastFlowsMakeNoRoomForAll: frames that claim to be of the last flow of new streams take little
+// memory each.
 func TestLastFlowsMakeNoRoomForAll(t *testing.T) {
 	fr := framer(t, "198.18.0.1", "198.19.0.1", 64)
 	b := make([]byte, 60)

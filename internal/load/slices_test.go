@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestOver: a run ends after whole rounds, at the limit, but not before it has
-// its least.
+// TestOver: a run ends after whole rounds at its limit, but not before it has the minimum number of
+// slices.
 func TestOver(t *testing.T) {
 	p := SlicePlan{Limit: time.Second, Least: 10}
 	for _, c := range []struct {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestAlongsideAddsAccountsOfTheSameTime: rates add up, time does not.
+// TestAlongsideAddsAccountsOfTheSameTime: rates are added, times are not.
 func TestAlongsideAddsAccountsOfTheSameTime(t *testing.T) {
 	n := func(v uint64) *uint64 { return &v }
 	s := Sent{TxPackets: 100, Seconds: 2, TxPPS: 50, TargetPPS: 50}.Alongside(Sent{TxPackets: 90, Unsent: 10, Seconds: 1.9, TxPPS: 45, TargetPPS: 50, PacingError: 0.1})
@@ -20,7 +20,7 @@ func TestAlongsideAddsAccountsOfTheSameTime(t *testing.T) {
 	}
 }
 
-// TestReplies: the other direction of a flow, whatever its ranges.
+// TestReplies: the replies are the other direction of each flow, whatever its ranges.
 func TestReplies(t *testing.T) {
 	f := FlowSpace{Count: 500, Src: netip.MustParseAddr("198.18.0.1"), Dst: netip.MustParseAddr("198.19.0.1"), SrcSpan: 3, DstSpan: 7}.WithDefaults()
 	back := f
@@ -41,7 +41,7 @@ func TestPlusAddsAccounts(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	if b.Refused = nil; a.Plus(b).Refused != nil {
-		t.Error("known and unknown refusals are unknown")
+		t.Error("the sum of known and unknown refusals must be unknown")
 	}
 
 	var early, late Histogram
@@ -57,15 +57,15 @@ func TestPlusAddsAccounts(t *testing.T) {
 		t.Errorf("%+v %+v", r, r.Latency)
 	}
 	if early.Total() != 90 {
-		t.Error("adding changed what was added")
+		t.Error("Plus modified its argument")
 	}
 	if r.Plus(Received{}).Lost != nil {
-		t.Error("known and unknown loss are unknown")
+		t.Error("the sum of known and unknown loss must be unknown")
 	}
 }
 
-// TestPlusAddsEachWay: what arrived each way, over all transmissions, and what
-// there was to warn of, once.
+// TestPlusAddsEachWay: received frames are added per way over all transmissions, and equal warnings are
+// kept once.
 func TestPlusAddsEachWay(t *testing.T) {
 	n := func(v uint64) *uint64 { return &v }
 	slice := func(packets, lost, delay uint64, pps float64, warning string) Received {
@@ -90,6 +90,6 @@ func TestPlusAddsEachWay(t *testing.T) {
 		t.Errorf("%q", got.Warnings)
 	}
 	if first.Ways[0].RxPackets != 100 || len(first.Warnings) != 2 {
-		t.Errorf("adding changed what was added: %+v", first)
+		t.Errorf("Plus modified its argument: %+v", first)
 	}
 }

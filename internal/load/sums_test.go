@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestADeadWayHasItsTime: a way on which nothing arrived in one of two transmissions had half
-// the rate over both.
+// TestADeadWayHasItsTime: a way on which nothing arrived in one of two transmissions has half the rate
+// over both.
 func TestADeadWayHasItsTime(t *testing.T) {
 	alive := Received{RxPackets: 200, Seconds: 1, Ways: []WayReceived{{Way: "a → b", RxPackets: 100, RxPPS: 100}, {Way: "c → d", RxPackets: 100, RxPPS: 100}}}
 	dead := Received{RxPackets: 100, Seconds: 1, Ways: []WayReceived{{Way: "a → b", RxPackets: 100, RxPPS: 100}, {Way: "c → d"}}}
@@ -28,7 +28,7 @@ func someHistogram(r *rand.Rand, n int) (h Histogram) {
 	return h
 }
 
-// TestMergedInAnyOrder: a histogram of parts is that of the whole, whoever counted what.
+// TestMergedInAnyOrder: merging the parts' histograms gives that of the whole, in any order.
 func TestMergedInAnyOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20 {
@@ -55,11 +55,11 @@ func TestMergedInAnyOrder(t *testing.T) {
 	}
 	var none Histogram
 	if none.Latency() != nil || none.Quantile(0.5) != 0 {
-		t.Error("no latencies have some")
+		t.Error("an empty histogram has a latency")
 	}
 }
 
-// TestQuantilesGrow, lie between the least and the most, and are close to those of a list.
+// TestQuantilesGrow: quantiles grow, lie between minimum and maximum, and are close to those of a list.
 func TestQuantilesGrow(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 20 {
@@ -83,8 +83,7 @@ func TestQuantilesGrow(t *testing.T) {
 	}
 }
 
-// TestAccountsAddUp: sent and received of transmissions, one after the other or at the same
-// time, whichever is added to which.
+// TestAccountsAddUp: accounts of consecutive or simultaneous transmissions add up in either order.
 func TestAccountsAddUp(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	n := func(v uint64) *uint64 { return &v }
@@ -117,7 +116,7 @@ func TestAccountsAddUp(t *testing.T) {
 			t.Fatalf("beside: %+v", p)
 		}
 		if a.Refused = nil; a.Plus(b).Refused != nil || b.Plus(a).Refused != nil {
-			t.Fatal("what one does not know, both do")
+			t.Fatal("the sum is known although one part is not")
 		}
 		g, h := received(), received()
 		for what, pair := range map[string][2]Received{"after": {g.Plus(h), h.Plus(g)}, "beside": {g.Alongside(h), h.Alongside(g)}} {
@@ -134,13 +133,12 @@ func TestAccountsAddUp(t *testing.T) {
 			t.Fatalf("%+v, %+v", p, q)
 		}
 		if h.Lost = nil; g.Plus(h).Lost != nil || h.Alongside(g).Lost != nil {
-			t.Fatal("loss that one does not know is known of both")
+			t.Fatal("the sum of losses is known although one is not")
 		}
 	}
 }
 
-// TestRatesAreReadAsWritten: a rate is the same after it was written and read, in whatever unit
-// it was given.
+// TestRatesAreReadAsWritten: a rate is the same after it was written and read, in any unit.
 func TestRatesAreReadAsWritten(t *testing.T) {
 	for _, text := range []string{"max", "1", "1pps", "999999999999", "1.5Mpps", "3Gbps", "0.001k", "2500 fps", "10 Mbit/s", "7/s", "1e12bps"} {
 		r, err := ParseRate(text)
@@ -168,8 +166,8 @@ func TestRatesAreReadAsWritten(t *testing.T) {
 	}
 }
 
-// TestFlowSpacesHold: whatever space is valid has as many distinct flows as it says, within its
-// ranges, and uses as many addresses as Used tells.
+// TestFlowSpacesHold: every valid flow space has as many distinct flows as it claims, within its ranges,
+// and uses as many addresses as Used returns.
 func TestFlowSpacesHold(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	valid := 0
@@ -205,7 +203,7 @@ func TestFlowSpacesHold(t *testing.T) {
 	}
 }
 
-// TestFlowSpacesRefused, each with a reason.
+// TestFlowSpacesRefused: invalid flow spaces are refused, each with a reason.
 func TestFlowSpacesRefused(t *testing.T) {
 	good := FlowSpace{Count: 1, Src: netip.MustParseAddr("198.18.0.1"), Dst: netip.MustParseAddr("198.19.0.1")}
 	if err := good.Validate(); err != nil {

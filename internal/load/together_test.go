@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// fakeEnd is an end that keeps what it was asked for.
+// fakeEnd is an end that records what it was asked for.
 type fakeEnd struct {
 	offer  *Offer
 	fail   error
@@ -30,7 +30,7 @@ func (p fakeEnd) Run(ctx context.Context, o Offer) (Sent, error) {
 	return Sent{TxPackets: o.Limit.Packets, TargetPPS: float64(o.Rate.PPS)}, nil
 }
 
-// arrived is a receiver.
+// arrived is a receiver of a fixed number of frames.
 type arrived struct {
 	fakeEnd
 	packets uint64
@@ -57,10 +57,10 @@ func TestTogether(t *testing.T) {
 		t.Errorf("%+v of %+v, %v", sent, offers, err)
 	}
 	if _, err := gen.Run(ctx, Offer{Rate: Rate{BPS: 1}, Limit: Limit{Packets: 1}}); err != nil || offers[0].Rate.BPS != 1 {
-		t.Errorf("a share of next to nothing is as fast as it goes: %+v, %v", offers[0], err)
+		t.Errorf("a tiny share of a rate became an unlimited rate: %+v, %v", offers[0], err)
 	}
 	if _, err := gen.Run(ctx, Offer{Limit: Limit{Packets: 1}}); err != nil || offers[1].Rate != (Rate{}) {
-		t.Errorf("as fast as it goes is %+v, %v", offers[1], err)
+		t.Errorf("the maximum rate became %+v, %v", offers[1], err)
 	}
 	got, err := rx.Finish(ctx, 0)
 	if err != nil || got.RxPackets != 170 || len(got.Ways) != 2 || got.Ways[1].Way != "b → a" || got.Ways[1].RxPackets != 80 || got.RxPPS != 170 {
@@ -72,7 +72,7 @@ func TestTogether(t *testing.T) {
 	if err := errors.Join(gen.Close(), rx.Close()); err != nil || closed != 4 {
 		t.Errorf("%d of 4 ends closed, %v", closed, err)
 	}
-	// One that fails ends the other.
+	// If one end fails, the other is stopped.
 	failed := errors.New("no carrier")
 	ways[0].Generator = fakeEnd{&offers[0], failed, &closed}
 	gen, _ = Together(ways)
@@ -80,6 +80,6 @@ func TestTogether(t *testing.T) {
 		t.Error(err)
 	}
 	if one, _ := Together(ways[1:]); one != ways[1].Generator {
-		t.Error("one way alone is no more than its ends")
+		t.Error("a single way must not be wrapped")
 	}
 }

@@ -30,12 +30,12 @@ func TestLanguage(t *testing.T) {
 		}
 	}
 	if yes, err := l.Holds("", &h); err != nil || !yes {
-		t.Errorf("nothing holds: %v, %v", yes, err)
+		t.Errorf("an empty condition does not hold: %v, %v", yes, err)
 	}
 }
 
-// TestLanguageRefuses mistakes when an expression is checked, not when it is
-// run on some host.
+// TestLanguageRefuses: mistakes are found when an expression is checked, not when it is evaluated on
+// some host.
 func TestLanguageRefuses(t *testing.T) {
 	l := NewLanguage[Host]()
 	for code, want := range map[string]string{
@@ -48,10 +48,10 @@ func TestLanguageRefuses(t *testing.T) {
 	}
 	for _, text := range []string{"${nosuch}", "a ${cpus", "${cpus} ${"} {
 		if err := l.CheckText(text); err == nil {
-			t.Errorf("%s passes", text)
+			t.Errorf("%s is accepted", text)
 		}
 	}
-	// A mistake leaves the shared configuration as it was.
+	// A mistake does not affect the shared configuration.
 	if err := l.CheckCondition("cpus > 2"); err != nil {
 		t.Error(err)
 	}
@@ -71,11 +71,11 @@ func TestReads(t *testing.T) {
 		t.Errorf("%v, %v", names, calls)
 	}
 	if names, _ := NewLanguage[Host]().Reads("("); names != nil {
-		t.Errorf("%v of nothing", names)
+		t.Errorf("an invalid expression reads %v", names)
 	}
 }
 
-// TestLanguageInParallel: hosts are audited side by side (run with -race).
+// TestLanguageInParallel: hosts can be audited concurrently (run with -race).
 func TestLanguageInParallel(t *testing.T) {
 	l := NewLanguage[Host]()
 	var wg sync.WaitGroup

@@ -13,7 +13,7 @@ import (
 
 func pointer[T any](v T) *T { return &v }
 
-// check runs expressions over a host.
+// check evaluates expressions on a host.
 func check(t *testing.T, what string, f *fact.Facts, want map[string]string) {
 	t.Helper()
 	f.Normalise()
@@ -26,7 +26,7 @@ func check(t *testing.T, what string, f *fact.Facts, want map[string]string) {
 	}
 }
 
-// TestNamesOfAHost: each name says what it stands for, in base units.
+// TestNamesOfAHost: each name has its documented value, in base units.
 func TestNamesOfAHost(t *testing.T) {
 	live, governor := "5", "powersave"
 	f := &fact.Facts{
@@ -65,7 +65,7 @@ func TestNamesOfAHost(t *testing.T) {
 	check(t, "more memory than a number holds", &fact.Facts{Memory: fact.Memory{Physical: math.MaxUint64}}, map[string]string{"memory": "9223372036854775807"})
 }
 
-// TestNamesOfFilters: pf's and ipfw's.
+// TestNamesOfFilters covers the names of pf and ipfw.
 func TestNamesOfFilters(t *testing.T) {
 	f := &fact.Facts{Firewall: fact.Firewall{
 		PF: &fact.PF{Enabled: pointer(true), Rules: 1, SourceTracking: 2, Translations: 3, File: "/etc/pf.conf", States: pointer(uint64(9)),
@@ -78,8 +78,8 @@ func TestNamesOfFilters(t *testing.T) {
 	})
 }
 
-// TestBlankNamesAreThoseOfNothing: every function of the language is there for a host of
-// which nothing is known, and says so; a nil one would end an audit.
+// TestBlankNamesAreThoseOfNothing: every function exists for a host of which nothing is known, and
+// returns a zero value; calling a nil function would panic.
 func TestBlankNamesAreThoseOfNothing(t *testing.T) {
 	var visit func(v reflect.Value)
 	visit = func(v reflect.Value) {
@@ -90,7 +90,7 @@ func TestBlankNamesAreThoseOfNothing(t *testing.T) {
 				visit(value)
 			case reflect.Func:
 				if value.IsNil() {
-					t.Errorf("%s is no function", field.Name)
+					t.Errorf("function %s is nil", field.Name)
 					continue
 				}
 				args := make([]reflect.Value, 0, value.Type().NumIn())
@@ -102,15 +102,15 @@ func TestBlankNamesAreThoseOfNothing(t *testing.T) {
 					}
 					args = append(args, reflect.Zero(of))
 				}
-				if field.Name == "Reaches" || field.Name == "AtLeast" { // an address may be there; 0.0 is not after 0.0
+				if field.Name == "Reaches" || field.Name == "AtLeast" { // true for an unknown host: an address may exist, and 0.0 is at least 0.0
 					continue
 				}
 				if out := value.Call(args)[0]; out.Kind() != reflect.Slice && !out.IsZero() || out.Kind() == reflect.Slice && out.Len() > 0 {
-					t.Errorf("%s of nothing is %v", field.Name, out)
+					t.Errorf("%s of an unknown host is %v", field.Name, out)
 				}
 			case reflect.Slice:
 				if value.Len() > 0 {
-					t.Errorf("%s of nothing is %v", field.Name, value)
+					t.Errorf("%s of an unknown host is %v", field.Name, value)
 				}
 			}
 		}
@@ -118,7 +118,7 @@ func TestBlankNamesAreThoseOfNothing(t *testing.T) {
 	visit(reflect.ValueOf(Of(&fact.Facts{})))
 }
 
-// TestNamesOfInterfaces: of ports alone, what is on, and where interrupts run.
+// TestNamesOfInterfaces: ports only, their offloads, and the CPUs of their interrupts.
 func TestNamesOfInterfaces(t *testing.T) {
 	f := &fact.Facts{
 		CPU: fact.CPU{Domains: []fact.Domain{{ID: 0, CPUs: []int{0, 1, 2, 3}}, {ID: 1, CPUs: []int{4, 5, 6, 7}}}},
@@ -151,8 +151,8 @@ func TestNamesOfInterfaces(t *testing.T) {
 	}
 }
 
-// TestOffloadOf: what runs stands before what rc.conf says, the last of its words counts,
-// and tso speaks of both families.
+// TestOffloadOf: the running state takes precedence over rc.conf, of whose words the last one counts,
+// and tso covers both address families.
 func TestOffloadOf(t *testing.T) {
 	for _, c := range []struct {
 		n      fact.NIC
@@ -178,7 +178,7 @@ func TestOffloadOf(t *testing.T) {
 	}
 }
 
-// TestArithmetic: as C divides, and any kind of number is one.
+// TestArithmetic: division truncates as in C, and every kind of number is accepted.
 func TestArithmetic(t *testing.T) {
 	for _, c := range []struct {
 		a, b any
@@ -199,11 +199,11 @@ func TestArithmetic(t *testing.T) {
 		}
 	}
 	if Number("5") != 0 || Number(nil) != 0 {
-		t.Error("what is no number counts")
+		t.Error("a value that is not a number was counted")
 	}
 }
 
-// TestExpressionsThatFail name themselves, and what is wrong.
+// TestExpressionsThatFail: errors name the expression and the mistake.
 func TestExpressionsThatFail(t *testing.T) {
 	l, h := NewLanguage[Host](), Of(&fact.Facts{})
 	for code, want := range map[string]string{"nics[3].mtu > 0": `expression "nics[3].mtu > 0"`, "cpus + 1": "want true or false, have 1", "nosuch": "unknown name nosuch"} {

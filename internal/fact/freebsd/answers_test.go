@@ -12,7 +12,7 @@ import (
 	"linerate/internal/fact"
 )
 
-// counted are the values of counters by name.
+// counted returns the values of counters by name.
 func counted(f *fact.Facts) map[string]uint64 {
 	all := map[string]uint64{}
 	for _, c := range f.Counters {
@@ -21,8 +21,8 @@ func counted(f *fact.Facts) map[string]uint64 {
 	return all
 }
 
-// TestNetstatOfOne: netstat(1) speaks of one packet in the singular, wherever in the line
-// the noun stands, and it counts like two.
+// TestNetstatOfOne: netstat(1) writes a single packet in the singular, wherever the noun is in the line,
+// and it is counted like several.
 func TestNetstatOfOne(t *testing.T) {
 	for name, lines := range map[string]string{
 		"ip.no_buffers":                  "ip:\n\t%d output packet%s dropped due to no bufs, etc.\n",
@@ -58,8 +58,8 @@ func TestNetstatOfOne(t *testing.T) {
 	}
 }
 
-// TestInterfaceNames: people name interfaces; what follows a line that is no interface's
-// belongs to none.
+// TestInterfaceNames: interfaces can have user-defined names, and lines after one that is not an
+// interface's belong to no interface.
 func TestInterfaceNames(t *testing.T) {
 	nics := ParseIfconfig("em0: flags=8843<UP,BROADCAST> metric 0 mtu 1500\n\toptions=81209b<RXCSUM,LRO>\n\tinet 198.18.0.1 netmask 0xffffff00\n" +
 		"vm-public: flags=8843<UP> metric 0 mtu 9000\n\tinet 198.18.1.1 netmask 0xffffff00\n\tinet6 fe80::1%vm-public prefixlen 64\n\tinet6 2001:2::1 prefixlen 64\n\tmember: tap0 flags=143<LEARNING>\n\tgroups: bridge vm-switch viid-4c918@\n\tdrivername: bridge0\n" +
@@ -90,8 +90,7 @@ func TestInterfaceNames(t *testing.T) {
 	}
 }
 
-// TestListeners: netstat -Lan of addresses that others reach, and of those that only the
-// host itself does.
+// TestListeners: netstat -Lan with addresses that other hosts can reach, and local ones.
 func TestListeners(t *testing.T) {
 	var f fact.Facts
 	AddListeners(&f, "Current listen queue sizes (qlen/incqlen/maxqlen)\nProto Listen                           Local Address\ntcp4  3/1/4096                         *.443\ntcp4  0/0/10                           127.0.0.1.25\n"+
@@ -106,7 +105,7 @@ func TestListeners(t *testing.T) {
 	}
 }
 
-// TestIPFWList: the last rule is built in; counts of packets are no rules' numbers.
+// TestIPFWList: the last rule is built in; packet counts are not rule numbers.
 func TestIPFWList(t *testing.T) {
 	for text, want := range map[string]string{
 		"65535 deny ip from any to any\n":        "0 rules",
@@ -131,8 +130,8 @@ func TestIPFWList(t *testing.T) {
 	}
 }
 
-// TestIPFWScriptLines: a finding is at the line that an admin sees, also behind rules that
-// go on over lines.
+// TestIPFWScriptLines: a finding has the line number in the file, also after rules that continue over
+// several lines.
 func TestIPFWScriptLines(t *testing.T) {
 	var fw fact.IPFW
 	ReadIPFW(tree{"/etc/ipfw.rules": "cmd=\"/sbin/ipfw -q add\"\n$cmd 100 allow tcp from any to me \\\n  22 keep-state\n# nat 9 \\\nipfw nat 1 config if em0; ipfw table 1 create\n$cmd 200 nat 1 ip from any to any via em0\nipfw pipe 1 config bw 10Mbit/s\nipfw queue 1 delete 2\n$unknown 300 allow all\n"}, "/etc/ipfw.rules", &fw)
@@ -146,11 +145,11 @@ func TestIPFWScriptLines(t *testing.T) {
 	}
 	var open fact.IPFW
 	if ReadIPFW(tree{"/x": "add 1 allow all \\"}, "/x", &open); open.Rules != 1 {
-		t.Errorf("a last line that goes on: %+v", open)
+		t.Errorf("a continued last line: %+v", open)
 	}
 }
 
-// TestPFAnswers: status, limits and timeouts as pfctl prints them.
+// TestPFAnswers: status, limits and timeouts as printed by pfctl.
 func TestPFAnswers(t *testing.T) {
 	var f fact.Facts
 	var pf fact.PF
@@ -161,7 +160,7 @@ func TestPFAnswers(t *testing.T) {
 		t.Errorf("%+v (-want +got)\n%s", pf, d)
 	}
 	if AddPFStatus(&f, &pf, "Status: Disabled for 1 days 00:00:00\n"); *pf.Enabled {
-		t.Error("pf that is disabled is on")
+		t.Error("disabled pf is reported as enabled")
 	}
 	AddPFLimits(&pf, "states        hard limit   100000\nsrc-nodes     hard limit    10000\nnonsense\n")
 	AddPFTimeouts(&pf, "tcp.first                   120s\nadaptive.start            60000 states\ninterval                     10s\ntcp.bad x\n")
@@ -174,7 +173,7 @@ func TestPFAnswers(t *testing.T) {
 	}
 }
 
-// TestMessagesOfDrivers: what drivers tell of their queues, and what the system complains of.
+// TestMessagesOfDrivers: what drivers print about their queues, and complaints of the system.
 func TestMessagesOfDrivers(t *testing.T) {
 	f := &fact.Facts{NICs: []fact.NIC{{Name: "ix0"}, {Name: "cc0"}, {Name: "igb0", Description: "mine"}, {Name: "vtnet0"}}}
 	AddDmesg(f, "ix0: <old>\n---<<BOOT>>---\nFreeBSD/SMP: 2 package(s) x 4 core(s) x 2 hardware threads\nCPU: Xeon (2400.06-MHz K8-class CPU)\n  Features2=0x7ffafbff<SSE3,AESNI>\n  Features=0x1<FPU,AESNI>\nreal memory  = 17179869184 (16384 MB)\navail memory = 16000000000 (15258 MB)\n"+
@@ -192,7 +191,7 @@ func TestMessagesOfDrivers(t *testing.T) {
 	}
 	known := &fact.Facts{CPU: fact.CPU{Cores: 1, ThreadsPerCore: 1, Count: 1, MHz: 1}, Memory: fact.Memory{Real: 1, Physical: 1}}
 	if AddDmesg(known, "FreeBSD/SMP: 1 package(s) x 2 cache groups x 4 core(s)\nCPU: X (2400-MHz x)\nreal memory  = 5 (0 MB)\navail memory = 5 (0 MB)\n"); known.CPU.Cores != 1 || known.CPU.Count != 1 || known.CPU.MHz != 1 || known.Memory.Real != 1 || known.Memory.Physical != 1 {
-		t.Errorf("messages stand over running values: %+v %+v", known.CPU, known.Memory)
+		t.Errorf("messages override running values: %+v %+v", known.CPU, known.Memory)
 	}
 	for line, about := range map[string]string{
 		"[zone: mbuf_cluster] kern.ipc.nmbclusters limit reached":                           "kern.ipc.nmbclusters",
@@ -261,7 +260,7 @@ func TestTablesOfTheKernel(t *testing.T) {
 	}
 	unknown := fact.Facts{Modules: []fact.Module{{Name: "zfs"}}}
 	if AddModules(&unknown, nil, nil); unknown.Modules[0].Loaded != nil {
-		t.Error("where the list was not read a module is known not to be loaded")
+		t.Error("a module is reported as not loaded although the list was not read")
 	}
 	if got := ParseKernelModules("Id Refs Address                Size Name\n 1   50 0xffffffff80200000  1f3e2d0 kernel (/boot/kernel/kernel)\n\tContains modules:\n\t\tId Name\n\t\t 1 pci/em\n\t\t 2 cubic\n 2    1 0xffffffff82a00000    3530 fdescfs.ko (/boot/kernel/fdescfs.ko)\n\t\t 9 fdescfs\n"); !slices.Equal(got, []string{"em", "cubic"}) {
 		t.Errorf("in the kernel: %q", got)
@@ -280,7 +279,7 @@ func TestTablesOfTheKernel(t *testing.T) {
 	}
 }
 
-// TestPCIDevices: links with what they can.
+// TestPCIDevices: PCIe links with their current and maximum speed and width.
 func TestPCIDevices(t *testing.T) {
 	got := ParsePciconf("ix0@pci0:1:0:0:\tclass=0x020000 rev=0x01 hdr=0x00 vendor=0x8086 device=0x10fb subvendor=0x8086 subdevice=0x0003\n    vendor     = 'Intel Corporation'\n    device     = '82599ES'\n    cap 10[a0] = PCI-Express 2 endpoint max data 256(512) FLR NS\n                 link x4(x8) speed 5.0(8.0) ASPM disabled(L0s)\n" +
 		"em0@pci0:0:25:0:\tclass=0x020000 card=0x00008086 chip=0x10d38086 rev=0x00 hdr=0x00\nbad@pci0:0:1:0: chip=0x1\n")
@@ -299,8 +298,7 @@ func TestPCIDevices(t *testing.T) {
 	}
 }
 
-// TestMachineDomains: CPUs and memory of NUMA domains; numbers beyond what there is are
-// nobody's.
+// TestMachineDomains: CPUs and memory of NUMA domains; implausible numbers of domains are ignored.
 func TestMachineDomains(t *testing.T) {
 	var f fact.Facts
 	AddMachine(&f, Values{Value: map[string]string{

@@ -28,7 +28,7 @@ func TestRealSysctl(t *testing.T) {
 	}
 	for _, name := range with.Names {
 		if types[name] == "" {
-			t.Errorf("%s has a value and no type", name)
+			t.Errorf("%s has a value but no type", name)
 		}
 		if without.Value[name] != with.Value[name] {
 			t.Errorf("%s: %q with types, %q without", name, with.Value[name], without.Value[name])
@@ -89,7 +89,7 @@ func TestRealInterfaces(t *testing.T) {
 	}
 	AddComplaints(&f, shared(t, "dmesg.txt"))
 	if len(f.Complaints) != 0 {
-		t.Errorf("a healthy boot, and complaints: %+v", f.Complaints)
+		t.Errorf("a healthy boot has complaints: %+v", f.Complaints)
 	}
 }
 
@@ -140,7 +140,7 @@ func TestRealCounters(t *testing.T) {
 func TestRealConfiguration(t *testing.T) {
 	files := tree{"/boot/loader.conf": shared(t, "loader.conf.txt"), "/etc/sysctl.conf": shared(t, "sysctl.conf.txt"), "/etc/rc.conf": shared(t, "rc.conf.txt")}
 	if c := ReadSysctlConf(files); len(c.Lines) != 4 || c.Lines[2].Name != "net.link.ifqmaxlen" || c.Lines[2].Number != 4 {
-		t.Errorf("%+v", c.Lines) // the system complains of "line 4" too
+		t.Errorf("%+v", c.Lines) // the system reports "line 4" too
 	}
 	if c := ReadRC(files); len(c.Lines) != 11 || len(c.Problems) != 0 {
 		t.Errorf("%d lines, %+v", len(c.Lines), c.Problems)

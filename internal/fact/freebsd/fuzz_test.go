@@ -7,8 +7,8 @@ import (
 	"linerate/internal/fact/release"
 )
 
-// fuzz feeds text to a parser; whatever it is, the parser must return, keep
-// its bounds, and leave facts that can be put in order.
+// fuzz feeds text to a parser, which must return whatever the text is, keep its bounds, and leave facts
+// that can be normalised.
 func fuzz(f *testing.F, seeds []string, parse func(*fact.Facts, string)) {
 	for _, s := range seeds {
 		f.Add(s)

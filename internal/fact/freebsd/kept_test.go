@@ -10,8 +10,7 @@ import (
 	"linerate/internal/fact/redact"
 )
 
-// TestWhatOfFilesIsKept: lines of configuration read the same when only what captures keep
-// of them is there.
+// TestWhatOfFilesIsKept: configuration lines read the same from what captures keep of them.
 func TestWhatOfFilesIsKept(t *testing.T) {
 	for _, c := range []struct {
 		path, kind string
@@ -51,13 +50,13 @@ func TestWhatOfFilesIsKept(t *testing.T) {
 		for _, line := range c.lines {
 			text, _ := redact.Text(c.kind, line+"\n")
 			if d := cmp.Diff(c.read(line+"\n", c.path), c.read(text, c.path)); d != "" {
-				t.Errorf("%s: of a capture %s: %s", line, text, d)
+				t.Errorf("%s: from a capture (%s): %s", line, text, d)
 			}
 		}
 	}
 }
 
-// TestDefaultsOfVariables: a variable that gets a value where it has none is no command.
+// TestDefaultsOfVariables: an expansion that assigns a default to a variable is not a command.
 func TestDefaultsOfVariables(t *testing.T) {
 	for line, want := range map[string]string{`: ${_localbase="/usr/local"}`: `: ${_localbase="` + redact.Mark + `"}`, `: ${x_enable:=NO}`: `: ${x_enable:=NO}`, `: ${pin:=1234}`: `: ${pin:=` + redact.Mark + `}`} {
 		text, _ := redact.Text(redact.RC, line)

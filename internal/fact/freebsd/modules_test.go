@@ -6,8 +6,8 @@ import (
 	"linerate/internal/fact"
 )
 
-// TestModulesAreFound: as FreeBSD 14.0 lists them, by the order of loading, every
-// one is found: firewalls are asked only if they are there.
+// TestModulesAreFound: all modules that FreeBSD 14.0 lists, in order of loading, are found; firewalls are
+// queried only if their module is.
 func TestModulesAreFound(t *testing.T) {
 	const listed = `Id Refs Address                Size Name
  1    7 0xffffffff80200000   92c9e0 kernel

@@ -12,9 +12,8 @@ import (
 	"linerate/internal/labtest"
 )
 
-// TestAgainstRealShell holds the reader of rc.conf to sh(1) itself: whatever
-// it claims to understand, the shell must read the same. Texts of which it
-// says that it does not know are left out.
+// TestAgainstRealShell compares the reader of rc.conf with sh(1): what it claims to understand must be
+// what the shell reads. Texts that it reports as not understood are left out.
 func TestAgainstRealShell(t *testing.T) {
 	if _, err := os.Stat("/bin/sh"); err != nil {
 		labtest.Lacking(t, "no sh")
@@ -51,7 +50,7 @@ func TestAgainstRealShell(t *testing.T) {
 		t.Fatal(err)
 	}
 	answers := 0
-	for answer := range strings.SplitSeq(string(out), "\x02") { // none of texts that are no shell
+	for answer := range strings.SplitSeq(string(out), "\x02") { // texts with a syntax error give no answer
 		file, got, ok := strings.Cut(answer, "\x01")
 		if !ok {
 			continue
@@ -65,9 +64,9 @@ func TestAgainstRealShell(t *testing.T) {
 	}
 }
 
-// ambiguous reports several assignments in one statement: FreeBSD's sh
-// expands all before it assigns any (bin/sh/eval.c, evalcommand), as the
-// reader does; dash since 0.5.11 goes one by one.
+// ambiguous reports several assignments in one statement: FreeBSD's sh expands all of them before it
+// assigns any (bin/sh/eval.c, evalcommand), as the reader does; dash since 0.5.11 assigns one after
+// the other.
 func ambiguous(c Config) bool {
 	for i := 1; i < len(c.Lines); i++ {
 		if c.Lines[i].Number == c.Lines[i-1].Number {

@@ -13,8 +13,7 @@ import (
 	"linerate/internal/list"
 )
 
-// lines writes a configuration's lines as name=value, with a mark for those
-// that have no effect.
+// lines writes a configuration's lines as name=value, and marks those without effect.
 func lines(c Config) []string {
 	var got []string
 	for _, l := range c.Lines {
@@ -34,31 +33,31 @@ func TestSources(t *testing.T) {
 		tree tree
 		want []string
 	}{
-		{"modprobe.d: a file in /etc hides its namesake, all go by name", ReadModuleOptions, tree{
+		{"modprobe.d: a file in /etc hides one of the same name, order by name", ReadModuleOptions, tree{
 			"/usr/lib/modprobe.d/ct.conf": "options nf_conntrack hashsize=1\n", "/etc/modprobe.d/ct.conf": "# mine\noptions nf-conntrack hashsize=65536 acct\n",
 			"/etc/modprobe.d/aa.conf": "options bonding miimon=50\nblacklist e1000\n",
 		}, []string{"module.bonding.miimon=50", "module.nf_conntrack.hashsize=65536", "module.nf_conntrack.acct=1"}},
 		{"command line: the file of a GRUB without drop-ins, and sysctls", ReadBootLine, tree{
 			"/etc/default/grub": "GRUB_TIMEOUT=5\n# GRUB_CMDLINE_LINUX=\"nosmt\"\nGRUB_CMDLINE_LINUX_DEFAULT=\"quiet mitigations=off\"\nGRUB_CMDLINE_LINUX=\"sysctl.net.core.somaxconn=8192\"\nGRUB_CMDLINE_LINUX_RECOVERY=\"nosmp\"\nGRUB_CMDLINE_LINUX_XEN_REPLACE=\"noapic\"\n",
 		}, []string{"net.core.somaxconn=8192", "cmdline.quiet=", "cmdline.mitigations=off"}},
-		{"command line: drop-ins of grub set anew, or keep", ReadBootLine, tree{
+		{"command line: GRUB drop-ins replace or extend the value", ReadBootLine, tree{
 			"/etc/default/grub":                "GRUB_CMDLINE_LINUX_DEFAULT=\"isolcpus=1-3\"\nGRUB_CMDLINE_LINUX=\"nosmt\"\nGRUB_CMDLINE_LINUX_DEFAULT=\"${GRUB_CMDLINE_LINUX_DEFAULT:+$GRUB_CMDLINE_LINUX_DEFAULT }\\$tuned_params\"\n",
 			"/etc/default/grub.d/50-cloud.cfg": "GRUB_CMDLINE_LINUX_DEFAULT=\"console=ttyS0\"\n",
 			"/etc/default/grub.d/60-mine.cfg":  "export GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX audit=0\"\nGRUB_CMDLINE_LINUX+=\" iommu=pt\"\n",
 		}, []string{"cmdline.nosmt=", "cmdline.audit=0", "cmdline.iommu=pt", "cmdline.isolcpus=1-3 (" + Replaced + ")", "cmdline.console=ttyS0"}},
-		{"command line: one variable's name begins another's", ReadBootLine, tree{
+		{"command line: one variable's name is a prefix of another's", ReadBootLine, tree{
 			"/etc/default/grub": "GRUB_CMDLINE_LINUX=\"nosmt\"\nGRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX_DEFAULT audit=0\"\n",
 		}, []string{"cmdline.nosmt= (" + Replaced + ")", "cmdline.audit=0"}},
-		{"command line: GRUB beside a file of kernel-install that it does not read", ReadBootLine, tree{
+		{"command line: GRUB, and a kernel-install file that it does not read", ReadBootLine, tree{
 			"/etc/default/grub": "GRUB_CMDLINE_LINUX=\"mitigations=auto\"\n", "/etc/kernel/cmdline": "# mine\nmitigations=off\n",
 		}, []string{"cmdline.mitigations=off", "cmdline.mitigations=auto"}},
-		{"command line: GRUB whose menu is of entries", ReadBootLine, tree{
+		{"command line: GRUB with a menu of BLS entries", ReadBootLine, tree{
 			"/etc/default/grub": "GRUB_CMDLINE_LINUX=\"mitigations=auto\"\nGRUB_ENABLE_BLSCFG=true\n", "/etc/kernel/cmdline": "mitigations=off\n",
 		}, []string{"cmdline.mitigations=auto", "cmdline.mitigations=off"}},
-		{"command line: kernel-install alone; the administrator's file hides the vendor's", ReadBootLine, tree{
+		{"command line: kernel-install only; the administrator's file hides the vendor's", ReadBootLine, tree{
 			"/etc/kernel/cmdline": "root=/dev/vda1 nosmt\n", "/usr/lib/kernel/cmdline": "quiet\n",
 		}, []string{"cmdline.root=/dev/vda1", "cmdline.nosmt="}},
-		{".link: the first that matches counts", ReadLinkFiles, tree{
+		{".link: the first match applies", ReadLinkFiles, tree{
 			"/etc/systemd/network/10-wan.link":         "[Match]\nOriginalName=enp1s0\n[Link]\nRxBufferSize=max\n",
 			"/usr/lib/systemd/network/99-default.link": "[Match]\nOriginalName=*\n[Link]\nNamePolicy=keep\n",
 			"/etc/systemd/network/99-rings.link":       "[Match]\nDriver=ixgbe\n[Link]\nTxBufferSize=4096\n",
@@ -90,11 +89,11 @@ func TestSources(t *testing.T) {
 			"/usr/lib/tuned/network-latency/tuned.conf":     "[main]\ninclude=latency-performance\n[sysctl]\nnet.core.busy_read=50\n",
 			"/usr/lib/tuned/latency-performance/tuned.conf": "[main]\ninclude=network-latency\n[cpu]\ngovernor=performance\n[sysctl]\nvm.swappiness=10\nnet.core.somaxconn=>2048\n",
 		}, []string{"vm.swappiness=10 (tuned applies sysctl.d again after its profile)", "net.core.somaxconn=2048", "net.core.busy_read=50"}},
-		{"ufw, where it is switched on", ReadUFW, tree{
+		{"ufw, enabled", ReadUFW, tree{
 			"/etc/ufw/ufw.conf": "# x\nENABLED=yes\n", "/etc/default/ufw": "IPT_SYSCTL=/etc/ufw/mine.conf\n",
 			"/etc/ufw/mine.conf": "net/ipv4/icmp_echo_ignore_all=0\n#net/ipv4/tcp_sack=0\nnet/ipv4/ip_forward=1\n", "/etc/ufw/sysctl.conf": "net/ipv4/tcp_sack=0\n",
 		}, []string{"net.ipv4.icmp_echo_ignore_all=0", "net.ipv4.ip_forward=1"}},
-		{"ufw, where it is not", ReadUFW, tree{"/etc/ufw/ufw.conf": "ENABLED=no\n", "/etc/ufw/sysctl.conf": "net/ipv4/ip_forward=1\n"}, nil},
+		{"ufw, disabled", ReadUFW, tree{"/etc/ufw/ufw.conf": "ENABLED=no\n", "/etc/ufw/sysctl.conf": "net/ipv4/ip_forward=1\n"}, nil},
 		{"/etc/sysctl.conf where systemd boots without a link to it", func(f fact.Files) Config { return ReadSysctlConf(f, nil) }, tree{
 			"/etc/sysctl.conf": "vm.swappiness=1\n", "/usr/lib/systemd/system/x.service": "", "/etc/sysctl.d/10-ptrace.conf": "kernel.yama.ptrace_scope = 1\n",
 		}, []string{"kernel.yama.ptrace_scope=1", "vm.swappiness=1 (systemd-sysctl does not read this file)"}},
@@ -103,10 +102,10 @@ func TestSources(t *testing.T) {
 			if d := cmp.Diff(c.want, lines(c.read(c.tree))); d != "" {
 				t.Errorf("(-want +got)\n%s", d)
 			}
-			hidden := strings.NewReplacer("root=/dev/vda1", "root="+redact.Mark, "console=ttyS0", "console="+redact.Mark) // nobody's business
+			hidden := strings.NewReplacer("root=/dev/vda1", "root="+redact.Mark, "console=ttyS0", "console="+redact.Mark) // redacted in captures
 			want := list.Map(c.want, hidden.Replace)
 			if got := lines(c.read(kept(c.tree))); !slices.Equal(want, got) {
-				t.Errorf("of a capture (-want +got)\n%s", cmp.Diff(want, got))
+				t.Errorf("read from a capture (-want +got)\n%s", cmp.Diff(want, got))
 			}
 		})
 	}
@@ -119,8 +118,8 @@ func TestModulesLoad(t *testing.T) {
 	}
 }
 
-// TestStockLines: what Ubuntu itself puts below /etc is not the owner's, a
-// changed value is.
+// TestStockLines: lines that Ubuntu itself puts below /etc are not the owner's, unless their value
+// was changed.
 func TestStockLines(t *testing.T) {
 	c := ReadSysctlConf(tree{"/etc/sysctl.d/10-ptrace.conf": "kernel.yama.ptrace_scope = 1\n", "/etc/sysctl.d/10-console-messages.conf": "kernel.printk = 3\t4 1 7\n"}, nil)
 	for _, l := range c.Lines {

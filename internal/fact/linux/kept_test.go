@@ -8,7 +8,7 @@ import (
 	"linerate/internal/fact/redact"
 )
 
-// kept are a machine's files as a capture has them.
+// kept returns a machine's files as a capture keeps them.
 func kept(files tree) tree {
 	all := tree{}
 	for p, text := range files {
@@ -17,8 +17,8 @@ func kept(files tree) tree {
 	return all
 }
 
-// TestUdevRulesOfCaptures: attributes and commands of a rule, by the names that udev(7) has
-// for its device too.
+// TestUdevRulesOfCaptures: a rule's attributes and commands are read the same from a capture, also under
+// the names that udev(7) has for its device.
 func TestUdevRulesOfCaptures(t *testing.T) {
 	for _, rule := range []string{
 		`SUBSYSTEM=="net", KERNEL=="eth0", ATTR{tx_queue_len}="10000", ATTR{mtu}="9000", ATTR{gro_flush_timeout}="20000"`, `SUBSYSTEM=="net", KERNEL=="eth0", ATTR{queues/rx-0/rps_cpus}="ff,0f", ATTR{queues/rx-0/rps_flow_cnt}="4096"`,
@@ -27,12 +27,12 @@ func TestUdevRulesOfCaptures(t *testing.T) {
 	} {
 		text, _ := redact.Text(redact.Udev, rule)
 		if want, got := udevRule(rule), udevRule(text); len(want) == 0 || !slices.Equal(got, want) {
-			t.Errorf("%s: %q, and of a capture (%s) %q", rule, want, text, got)
+			t.Errorf("%s: %q, but from a capture (%s) %q", rule, want, text, got)
 		}
 	}
 }
 
-// TestCommandsOfCaptures: what a command sets is known of a capture as of the host itself.
+// TestCommandsOfCaptures: what a command sets is read the same from a capture.
 func TestCommandsOfCaptures(t *testing.T) {
 	for _, line := range []string{
 		"sysctl -w net.ipv4.ip_forward=1 vm.swappiness=5", "/sbin/sysctl -q -w net.core.somaxconn=4096", "if true; then sysctl -w vm.swappiness=1; fi", "sysctl -w 'net.ipv4.tcp_rmem=4096 131072 6291456'",
@@ -48,7 +48,7 @@ func TestCommandsOfCaptures(t *testing.T) {
 		}
 		text, _ := redact.Text(kind, line)
 		if want, got := commands(line), commands(text); len(want) == 0 || !slices.Equal(got, want) {
-			t.Errorf("%s: %q, and of a capture (%s) %q", line, want, text, got)
+			t.Errorf("%s: %q, but from a capture (%s) %q", line, want, text, got)
 		}
 	}
 }

@@ -2,8 +2,8 @@ package linux
 
 import "testing"
 
-// TestReadLimits: each line of open files stands by itself; others, comments and half
-// lines are none.
+// TestReadLimits: each line about open files is separate; other items, comments and incomplete lines
+// are ignored.
 func TestReadLimits(t *testing.T) {
 	c := ReadLimits(tree{"/etc/security/limits.conf": "# x hard nofile 1\n*\thard\tnofile\t2097152 # all\nroot - nproc 5\n@a soft nofile\nb hard nofile 9\n* soft nofile 99\n", "/etc/security/limits.d/20-x.conf": "c - nofile unlimited\nd hard memlock 65536\ne - stack 1\n"})
 	want := []struct {

@@ -8,8 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestOffloads: what each place that switches offloads asks of an interface,
-// whatever it calls them.
+// TestOffloads: what each source that configures offloads sets for an interface, whatever name it uses.
 func TestOffloads(t *testing.T) {
 	for _, c := range []struct {
 		name string

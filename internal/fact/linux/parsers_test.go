@@ -8,8 +8,8 @@ import (
 	"linerate/internal/fact"
 )
 
-// TestListenersLocal: what listens on loopback only serves this host alone:
-// any address of 127/8, ::1, and either as an IPv4-mapped one.
+// TestListenersLocal: a listener on loopback is local: any address of 127/8, ::1, and either as an
+// IPv4-mapped one.
 func TestListenersLocal(t *testing.T) {
 	head := "  sl  local_address rem_address   st tx_queue rx_queue\n"
 	for address, want := range map[string]bool{
@@ -37,7 +37,7 @@ func TestListenersLocal(t *testing.T) {
 	}
 }
 
-// TestCPUs: kernels that name a CPU in other words, or in none.
+// TestCPUs: CPU models under other keys, or without a name.
 func TestCPUs(t *testing.T) {
 	for _, c := range []struct {
 		text, model              string
@@ -77,12 +77,12 @@ func TestMemory(t *testing.T) {
 		t.Errorf("a node of %d bytes", got)
 	}
 	if got := NodeMemory("nothing\n"); got != 0 {
-		t.Errorf("a node of nothing has %d bytes", got)
+		t.Errorf("a node without MemTotal has %d bytes", got)
 	}
 }
 
-// TestInterrupts: vectors as drivers name them, lines without a number of
-// interrupts, and more numbers than CPUs.
+// TestInterrupts: vectors as drivers name them, lines without an interrupt number, and more counts than
+// CPUs.
 func TestInterrupts(t *testing.T) {
 	text := "            CPU0       CPU1\n" +
 		"  9:          0          4   IO-APIC   9-fasteoi   acpi\n" +
@@ -105,7 +105,7 @@ func TestInterrupts(t *testing.T) {
 		}
 	}
 	if ParseInterrupts("", 1) != nil || len(ParseInterrupts(text, 0)) != 3 || ParseInterrupts(text, 0)[1].Rate != 0 {
-		t.Error("without an uptime there are rates, or of nothing interrupts")
+		t.Error("there are rates without an uptime, or interrupts in an empty file")
 	}
 	for name, want := range map[string]int{"irq24: eth0": 24, "irq7": 7, "LOC": -1, "": -1} {
 		if got := IRQ(name); got != want {
@@ -128,7 +128,7 @@ func TestModulesAndMounts(t *testing.T) {
 	}
 }
 
-// TestOddRulesets: sets, maps, handles, comments and nested braces are no rules.
+// TestOddRulesets: sets, maps, handles, comments and nested braces are not rules.
 func TestOddRulesets(t *testing.T) {
 	for _, c := range []struct {
 		text     string
@@ -147,7 +147,7 @@ func TestOddRulesets(t *testing.T) {
 	}
 }
 
-// TestMoreCounters: tables of neighbours, queue disciplines, IPv6, conntrack.
+// TestMoreCounters: neighbour tables, queue disciplines, IPv6, conntrack.
 func TestMoreCounters(t *testing.T) {
 	var f fact.Facts
 	AddNeighbours(&f, "arp", "entries allocs res_failed unresolved_discards table_fulls\n0000000a 1 2 3 4\n0000000a 1 1 1 1 9 9\n")
@@ -176,8 +176,8 @@ func TestMoreCounters(t *testing.T) {
 	}
 }
 
-// TestAddresses: of IPv6 what is global, of IPv4 networks without a gateway that
-// are up and not refused.
+// TestAddresses: global addresses of IPv6; of IPv4, networks without a gateway that are up and not
+// rejected.
 func TestAddresses(t *testing.T) {
 	f := fact.Facts{NICs: []fact.NIC{{Name: "eth0"}, {Name: "eth1"}}}
 	AddAddresses(&f, "20010db8000000000000000000000001 02 40 00 80 eth0\nfe800000000000000000000000000001 02 40 20 80 eth0\n20010db8000000000000000000000002 03 40 00 80 gone\nshort\n",
@@ -199,8 +199,8 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// TestContinuedLines: modprobe.d(5) and udev(7) join a line that ends with a
-// backslash to the next; a finding is at the first.
+// TestContinuedLines: modprobe.d(5) and udev(7) join lines that end with a backslash; the line number is
+// the first one's.
 func TestContinuedLines(t *testing.T) {
 	c := ReadModuleOptions(tree{"/etc/modprobe.d/x.conf": "# options nf_conntrack hashsize=1\noptions nf_conntrack \\\n  hashsize=65536 \\\n  acct=1\noptions  ixgbe allow_unsupported_sfp\n"})
 	var got []string
@@ -216,7 +216,7 @@ func TestContinuedLines(t *testing.T) {
 	}
 }
 
-// TestNFTStatements: a ruleset on one line is the ruleset that nft lists over many.
+// TestNFTStatements: a ruleset on one line counts like the same ruleset over many lines.
 func TestNFTStatements(t *testing.T) {
 	text := `table inet f { chain in { type filter hook input priority 0; policy drop; ct state established accept; tcp dport { 22,
  80 } accept; log prefix "a; b { c" drop; } set s { type inet_service; elements = { 1, 2 } } }

@@ -10,8 +10,8 @@ import (
 	"linerate/internal/fact"
 )
 
-// TestGRUBVariables: a value ends where the shell ends it, and what a comment says is
-// no parameter of the kernel.
+// TestGRUBVariables: a value ends where it ends for the shell, and words in a comment are not kernel
+// parameters.
 func TestGRUBVariables(t *testing.T) {
 	for line, want := range map[string][]string{
 		`GRUB_CMDLINE_LINUX="nosmt quiet" # audit=0`:         {"cmdline.nosmt=", "cmdline.quiet="},
@@ -23,7 +23,7 @@ func TestGRUBVariables(t *testing.T) {
 		`  export GRUB_CMDLINE_LINUX_DEFAULT="x=1"`:          {"cmdline.x=1"},
 		`GRUB_CMDLINE_LINUX_XEN="nosmt"`:                     nil,
 		`# GRUB_CMDLINE_LINUX="nosmt"`:                       nil,
-		`GRUB_CMDLINE_LINUX="a=\"b\" nosmt" # audit=0`:       {"cmdline.nosmt="}, // a name or value in quotes is not understood
+		`GRUB_CMDLINE_LINUX="a=\"b\" nosmt" # audit=0`:       {"cmdline.nosmt="}, // quoted names and values are not parsed
 		`GRUB_CMDLINE_LINUX="sysctl.vm/swappiness=1 nosmt" `: {"vm.swappiness=1", "cmdline.nosmt="},
 	} {
 		got := lines(ReadBootLine(tree{"/etc/default/grub": line + "\n"}))
@@ -36,8 +36,8 @@ func TestGRUBVariables(t *testing.T) {
 	}
 }
 
-// TestDropInsOfGRUBElsewhere: where GRUB is not Debian's nobody reads grub.d; the words
-// there are told, and have no effect.
+// TestDropInsOfGRUBElsewhere: only Debian's GRUB reads grub.d; elsewhere its words are listed without
+// effect.
 func TestDropInsOfGRUBElsewhere(t *testing.T) {
 	files := tree{
 		"/etc/os-release": "ID=fedora\n", "/etc/default/grub": "GRUB_CMDLINE_LINUX=\"quiet\"\n", "/etc/default/grub.d/x.cfg": "GRUB_CMDLINE_LINUX=\"nosmt\"\nGRUB_CMDLINE_LINUX_DEFAULT=\"audit=0\"\n",
@@ -59,29 +59,29 @@ func TestDropInsOfGRUBElsewhere(t *testing.T) {
 	}
 }
 
-// TestUnitsOfTwoPlaces: a unit in /etc hides its namesake in /run wholly, drop-ins of
-// both are read by name, and limits of accounts' processes have no place elsewhere.
+// TestUnitsOfTwoPlaces: a unit in /etc replaces the one in /run, the drop-ins of both are read in
+// order of name, and limits of user sessions apply nowhere else.
 func TestUnitsOfTwoPlaces(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		files tree
 		want  []string
 	}{
-		{"of two units", tree{
+		{"the same unit in both places", tree{
 			"/etc/systemd/system/a.service": "[Service]\nLimitNOFILE=1\n", "/run/systemd/system/a.service": "[Service]\nLimitNOFILE=2\nTasksMax=5\n",
 		}, []string{"systemd/a.service/LimitNOFILE=1"}},
 		{"only in /run", tree{"/run/systemd/system/a.service": "[Service]\nLimitNOFILE=2\n"}, []string{"systemd/a.service/LimitNOFILE=2"}},
-		{"drop-ins by name, over both", tree{
+		{"drop-ins of both, by name", tree{
 			"/etc/systemd/system/a.service": "[Service]\nLimitNOFILE=1\n", "/run/systemd/system/a.service.d/20.conf": "[Service]\nLimitNOFILE=20\n",
 			"/etc/systemd/system/a.service.d/10.conf": "[Service]\nLimitNOFILE=10\nTasksMax=7\n",
 		}, []string{"systemd/a.service/LimitNOFILE=20", "systemd/a.service/TasksMax=7"}},
-		{"a drop-in hides its namesake", tree{
+		{"a drop-in hides one of the same name", tree{
 			"/run/systemd/system/a.service.d/10.conf": "[Service]\nLimitNOFILE=20\n", "/etc/systemd/system/a.service.d/10.conf": "[Service]\nTasksMax=7\n",
 		}, []string{"systemd/a.service/TasksMax=7"}},
 		{"the manager's defaults", tree{
 			"/etc/systemd/system.conf": "[Manager]\nDefaultTasksMax=15%\nLimitNOFILE=5\n", "/run/systemd/system.conf.d/x.conf": "[Manager]\nDefaultLimitMEMLOCK=1M:2M\n",
 		}, []string{"systemd/system.conf/DefaultLimitMEMLOCK=2M", "systemd/system.conf/DefaultTasksMax=15%"}},
-		{"other sections are others'", tree{"/etc/systemd/system/a.service": "[X-Mine]\nLimitNOFILE=1\n[Service]\nLimitNOFILE=0x10\n"}, []string{"systemd/a.service/LimitNOFILE=0x10"}},
+		{"other sections are ignored", tree{"/etc/systemd/system/a.service": "[X-Mine]\nLimitNOFILE=1\n[Service]\nLimitNOFILE=0x10\n"}, []string{"systemd/a.service/LimitNOFILE=0x10"}},
 		{"no services", tree{"/etc/systemd/system/a.socket": "[Service]\nLimitNOFILE=1\n"}, nil},
 	} {
 		if d := cmp.Diff(c.want, lines(ReadUnits(c.files))); d != "" {
@@ -90,7 +90,7 @@ func TestUnitsOfTwoPlaces(t *testing.T) {
 	}
 }
 
-// TestLimitsAsSystemdReads them: what it cannot read it passes over with a line in the log.
+// TestLimitsAsSystemdReads: limits that systemd cannot parse are ignored with a log message.
 func TestLimitsAsSystemdReads(t *testing.T) {
 	for setting, reads := range map[string]bool{
 		"LimitNOFILE=65536": true, "LimitNOFILE=0xffff": true, "LimitNOFILE=infinity": true, "LimitNOFILE=1:infinity": true, "LimitNOFILE=64k": false, "LimitNOFILE=unlimited": false,
@@ -104,7 +104,7 @@ func TestLimitsAsSystemdReads(t *testing.T) {
 	}
 }
 
-// TestTracking: rules that have connections tracked, and rules that only look so.
+// TestTracking: rules that enable connection tracking, and similar ones that do not.
 func TestTracking(t *testing.T) {
 	for rule, want := range map[string]bool{
 		"ct state established accept": true, "ct status dnat accept": true, "ct mark set 1": true, "ip saddr 192.0.2.0/24 snat to 198.51.100.1": true, "dnat to 192.0.2.1": true,
@@ -129,7 +129,7 @@ func TestTracking(t *testing.T) {
 	}
 }
 
-// TestTunedDrops: a profile takes options of what it includes away, and may set them anew.
+// TestTunedDrops: a profile can drop options of an included one, and set them again.
 func TestTunedDrops(t *testing.T) {
 	got := lines(ReadTuned(tree{
 		"/etc/tuned/active_profile": "mine\n", "/etc/tuned/mine/tuned.conf": "[main]\ninclude=base\n[sysctl]\ndrop=vm.swappiness, vm.dirty_ratio\nvm.dirty_ratio=5\n",
@@ -140,8 +140,8 @@ func TestTunedDrops(t *testing.T) {
 	}
 }
 
-// TestConnectionsOfNetworkManager: the interface's name comes from anywhere in the file,
-// both names of the section count, and 0 leaves the mtu to the device.
+// TestConnectionsOfNetworkManager: the interface's name may be anywhere in the file, both section
+// names are accepted, and 0 leaves the MTU to the device.
 func TestConnectionsOfNetworkManager(t *testing.T) {
 	for text, want := range map[string][]string{
 		"[ethernet]\nmtu=9000\n[connection]\ninterface-name=e0\n":                                                        {"link.e0.mtu=9000"},
@@ -159,8 +159,8 @@ func TestConnectionsOfNetworkManager(t *testing.T) {
 	}
 }
 
-// TestNetplanFiles: the key's own lines count, of the device's own depth; references and
-// depth that cost memory are told and not read.
+// TestNetplanFiles: only keys at the device's own level count; aliases and nesting that cost memory are
+// reported and not read.
 func TestNetplanFiles(t *testing.T) {
 	read := func(text string) Config { return ReadNetplan(tree{"/etc/netplan/x.yaml": text}) }
 	for text, want := range map[string][]string{
@@ -188,12 +188,11 @@ func TestNetplanFiles(t *testing.T) {
 	}
 	hidden := tree{"/run/netplan/x.yaml": "network:\n  ethernets:\n    e0:\n      mtu: 1\n", "/etc/netplan/x.yaml": "network:\n  ethernets:\n    e0:\n      mtu: 2\n"}
 	if got := lines(ReadNetplan(hidden)); !slices.Equal(got, []string{"link.e0.mtu=1"}) {
-		t.Errorf("of two namesakes: %q", got)
+		t.Errorf("of two files of the same name: %q", got)
 	}
 }
 
-// TestIfcfg: Red Hat's files name their device themselves, and copies beside them are
-// not read.
+// TestIfcfg: Red Hat's files name their device themselves, and backup copies are not read.
 func TestIfcfg(t *testing.T) {
 	const dir = "/etc/sysconfig/network-scripts/"
 	got := lines(ReadScripts(tree{
@@ -209,7 +208,7 @@ func TestIfcfg(t *testing.T) {
 	}
 }
 
-// TestIfupdown: options of the package ethtool, and commands of the way up alone.
+// TestIfupdown: options of the ethtool package, and commands that run when an interface comes up.
 func TestIfupdown(t *testing.T) {
 	got := lines(ReadScripts(tree{
 		"/etc/network/interfaces": "source interfaces.d/*\niface e0 inet dhcp\n  offload-gro off\n  hardware-dma-ring-rx 4096\n  hardware-irq-coalesce-rx-usecs 50\n  ethernet-pause-autoneg off\n" +
@@ -222,7 +221,7 @@ func TestIfupdown(t *testing.T) {
 	}
 }
 
-// TestContainers: Proxmox VE's files and LXC's; a snapshot's section starts nothing.
+// TestContainers: files of Proxmox VE and LXC; a snapshot's section is not used at start.
 func TestContainers(t *testing.T) {
 	got := lines(ReadContainers(tree{
 		"/etc/pve/lxc/101.conf":   "arch: amd64\nlxc.sysctl.net.core.somaxconn: 4096\n[before]\nlxc.sysctl.net.core.somaxconn: 1\n",
@@ -245,7 +244,7 @@ func TestContainers(t *testing.T) {
 	}
 }
 
-// TestSysctlFiles: names, comments, patterns and files as sysctl.d(5) takes them.
+// TestSysctlFiles: names, comments, patterns and files as sysctl.d(5) defines them.
 func TestSysctlFiles(t *testing.T) {
 	names := []string{"net.ipv4.conf.all.rp_filter", "net.ipv4.conf.e0.rp_filter", "net.ipv4.conf.e0.log_martians"}
 	for _, c := range []struct {
@@ -254,12 +253,12 @@ func TestSysctlFiles(t *testing.T) {
 		problems   int
 	}{
 		{"comments", "# a.b=1\n; a.b=2\n\n  # a.b=3\na.b=4\n", []string{"a.b=4"}, 0},
-		{"a failure that is none", "- a.b = 1\n-c.d=2\n", []string{"a.b=1", "c.d=2"}, 0},
-		{"a comment behind a number", "a.b = 1 # one\na.c = 1 2\t3 ; x\na.d = x # y\na.e = 0x1F // z\na.f = -1 #\n", []string{"a.b=1", "a.c=1 2\t3", "a.d=x # y", "a.e=0x1F", "a.f=-1"}, 0},
-		{"a pattern meets what no line sets by name", "net.ipv4.conf.*.rp_filter=2\nnet.ipv4.conf.all.rp_filter=1\n", []string{"net.ipv4.conf.all.rp_filter=1", "net.ipv4.conf.e0.rp_filter=2"}, 0},
+		{"a failure to ignore", "- a.b = 1\n-c.d=2\n", []string{"a.b=1", "c.d=2"}, 0},
+		{"a comment after a number", "a.b = 1 # one\na.c = 1 2\t3 ; x\na.d = x # y\na.e = 0x1F // z\na.f = -1 #\n", []string{"a.b=1", "a.c=1 2\t3", "a.d=x # y", "a.e=0x1F", "a.f=-1"}, 0},
+		{"a pattern matches names that no line sets", "net.ipv4.conf.*.rp_filter=2\nnet.ipv4.conf.all.rp_filter=1\n", []string{"net.ipv4.conf.all.rp_filter=1", "net.ipv4.conf.e0.rp_filter=2"}, 0},
 		{"a star does not cross a dot", "net.ipv4.*.rp_filter=2\n", []string{"net.ipv4.*.rp_filter=2"}, 0},
 		{"a pattern's exception", "net.ipv4.conf.*.rp_filter=2\n-net.ipv4.conf.e0.rp_filter\n", []string{"net.ipv4.conf.all.rp_filter=2"}, 0},
-		{"a broken pattern meets nothing", "net.ipv4.conf.[.rp_filter=2\n", []string{"net.ipv4.conf.[.rp_filter=2"}, 0},
+		{"an invalid pattern matches nothing", "net.ipv4.conf.[.rp_filter=2\n", []string{"net.ipv4.conf.[.rp_filter=2"}, 0},
 		{"no assignment", "a.b\na b=1\n=1\n\"a.b\"=1\n", nil, 4},
 		{"a name that is too long", strings.Repeat("a", maxName) + "=1\n" + strings.Repeat("b", maxName-1) + "=1\n", []string{strings.Repeat("b", maxName-1) + "=1"}, 1},
 		{"an empty value", "kernel.core_pattern=\n", []string{"kernel.core_pattern="}, 0},
@@ -272,23 +271,23 @@ func TestSysctlFiles(t *testing.T) {
 	}
 }
 
-// TestFilesNobodyReads: a file whose name lacks .conf is told of, unless its name says
-// that it was put aside, or it holds words about settings.
+// TestFilesNobodyReads: a file without the suffix .conf is reported, unless its name is that of a
+// backup, or it contains prose about settings.
 func TestFilesNobodyReads(t *testing.T) {
 	for file, want := range map[string]bool{
 		"99-mine": true, "tuning.cfg": true, "README": true, "x.conf.bak": false, "x.conf~": false, ".x.swp": false, "x.conf.dpkg-old": false, "x.rpmsave": false, ".hidden": false,
 	} {
 		c := ReadSysctlConf(tree{"/etc/sysctl.d/" + file: "a.b = 1\n"}, nil)
 		if told := len(c.Lines) == 1 && !c.Lines[0].Effective && c.Lines[0].Note == NotConf; told != want || len(c.Problems) > 0 {
-			t.Errorf("%s: %+v, %v, want it told: %v", file, c.Lines, c.Problems, want)
+			t.Errorf("%s: %+v, %v, want it reported: %v", file, c.Lines, c.Problems, want)
 		}
 	}
 	if c := ReadSysctlConf(tree{"/etc/sysctl.d/README": "Put files here.\na.b = 1\n"}, nil); len(c.Lines)+len(c.Problems) > 0 {
-		t.Errorf("words about settings: %+v", c)
+		t.Errorf("prose about settings: %+v", c)
 	}
 }
 
-// TestStockFiles: what a distribution wrote is its own only in the file where it wrote it.
+// TestStockFiles: a distribution's line is a default only in the file in which it is shipped.
 func TestStockFiles(t *testing.T) {
 	for _, c := range []struct {
 		file, os, line string
@@ -309,8 +308,8 @@ func TestStockFiles(t *testing.T) {
 	}
 }
 
-// TestLinkFiles: a file counts until one before it takes every device, and what it asks
-// of offloads is known of the device it names.
+// TestLinkFiles: files apply until one before them matches every device, and their offloads are known
+// for the device that they name.
 func TestLinkFiles(t *testing.T) {
 	for _, c := range []struct {
 		name, match string
@@ -347,7 +346,7 @@ func TestLinkFiles(t *testing.T) {
 	}
 }
 
-// TestKindsOfNames: names of udev and the kernel tell what an interface is.
+// TestKindsOfNames: the kind of an interface is guessed from the names that udev and the kernel give.
 func TestKindsOfNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"eth0": fact.KindEthernet, "enp1s0": fact.KindEthernet, "eth0.100": fact.KindVLAN, "v@e": fact.KindVLAN, "bond0": fact.KindLAGG, "team0": fact.KindLAGG, "br-lan": fact.KindBridge, "wg0": "", "lo": "",
@@ -358,7 +357,7 @@ func TestKindsOfNames(t *testing.T) {
 	}
 }
 
-// TestNetworkdWrites: booleans and words of systemd.network(5), by interface and for all.
+// TestNetworkdWrites: booleans and words of systemd.network(5), by interface and globally.
 func TestNetworkdWrites(t *testing.T) {
 	for setting, want := range map[string]string{
 		"IPv4Forwarding=on": "net.ipv4.conf.e0/5.forwarding=1", "IPv6Forwarding=false": "net.ipv6.conf.e0/5.forwarding=0", "IPv4ReversePathFilter=loose": "net.ipv4.conf.e0/5.rp_filter=2",

@@ -12,7 +12,7 @@ import (
 	"linerate/internal/fact"
 )
 
-// counters are the values of a host's counters by name.
+// counters returns the values of a host's counters by name.
 func counters(f *fact.Facts) map[string]uint64 {
 	all := map[string]uint64{}
 	for _, c := range f.Counters {
@@ -21,8 +21,8 @@ func counters(f *fact.Facts) map[string]uint64 {
 	return all
 }
 
-// TestSoftnetOfKernels: rows have 9 to 15 columns, by the kernel's age; only those with
-// 13 or more say which CPU they are of, and CPUs that are offline have no row.
+// TestSoftnetOfKernels: rows have 9 to 15 columns, depending on the kernel's age; only those with 13 or
+// more name their CPU, and offline CPUs have no row.
 func TestSoftnetOfKernels(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
@@ -49,9 +49,8 @@ func TestSoftnetOfKernels(t *testing.T) {
 	}
 }
 
-// TestSNMPPairs: the numbers belong to the names above them, whatever their order; a
-// file that was cut, and groups that do not pair, give nothing rather than another
-// counter's value.
+// TestSNMPPairs: numbers belong to the names above them, in any order; a truncated file, and groups
+// that do not match, give no value rather than another counter's.
 func TestSNMPPairs(t *testing.T) {
 	pair := func(group, names, values string) string {
 		return group + ": " + names + "\n" + group + ": " + values + "\n"
@@ -60,12 +59,12 @@ func TestSNMPPairs(t *testing.T) {
 		name, text string
 		want       map[string]uint64
 	}{
-		{"as it is", pair("Ip", "Forwarding InReceives ForwDatagrams", "1 100 90") + pair("Udp", "InDatagrams NoPorts", "7 3"),
+		{"a normal file", pair("Ip", "Forwarding InReceives ForwDatagrams", "1 100 90") + pair("Udp", "InDatagrams NoPorts", "7 3"),
 			map[string]uint64{"ip.received": 100, "ip.forwarded": 90, "udp.datagrams_received": 7, "udp.no_socket": 3}},
 		{"a new kernel's columns in front", pair("TcpExt", "NewThing SyncookiesSent ListenDrops", "9 4 2"), map[string]uint64{"tcp.cookies_sent": 4, "tcp.listen_drops": 2}},
 		{"fewer numbers than names", pair("Ip", "InReceives ForwDatagrams InDelivers", "5 6"), map[string]uint64{"ip.received": 5, "ip.forwarded": 6}},
 		{"the row of another group", "Ip: InReceives\nIcmp: 5\nUdp: NoPorts\nUdp: 1\n", map[string]uint64{"udp.no_socket": 1}},
-		{"cut in the middle", "Ip: InReceives ForwDatagrams\n", map[string]uint64{}},
+		{"truncated in the middle", "Ip: InReceives ForwDatagrams\n", map[string]uint64{}},
 	} {
 		f := &fact.Facts{}
 		AddSNMP(f, "/proc/net/snmp", c.text)
@@ -80,20 +79,19 @@ func TestSNMPPairs(t *testing.T) {
 	}
 }
 
-// TestSNMPNamesAreOneToOne: two counters of the kernel that shared a name would be
-// added up as if they were one.
+// TestSNMPNamesAreOneToOne: two kernel counters with the same name would be summed.
 func TestSNMPNamesAreOneToOne(t *testing.T) {
 	of := map[string]string{}
 	for _, kernel := range slices.Sorted(maps.Keys(countersOf("snmp"))) {
 		if other := of[countersOf("snmp")[kernel]]; other != "" {
-			t.Errorf("%s and %s are both %s", other, kernel, countersOf("snmp")[kernel])
+			t.Errorf("%s and %s are both called %s", other, kernel, countersOf("snmp")[kernel])
 		}
 		of[countersOf("snmp")[kernel]] = kernel
 	}
 }
 
-// TestPerCPURowsAddUp: conntrack's drops are summed over CPUs, a neighbour table's
-// entries are the same number in every row and are not.
+// TestPerCPURowsAddUp: conntrack's drops are summed over CPUs; a neighbour table's entry count, which is
+// the same in every row, is not.
 func TestPerCPURowsAddUp(t *testing.T) {
 	f := &fact.Facts{}
 	AddConntrack(f, "entries  clashres found new invalid drop early_drop insert_failed\n"+
@@ -110,8 +108,8 @@ func TestPerCPURowsAddUp(t *testing.T) {
 	}
 }
 
-// TestQdiscsOfAMultiqueue: mq only holds the queues that are listed below it, and
-// counting both would double every packet.
+// TestQdiscsOfAMultiqueue: mq only contains the queues listed below it, and counting both would double
+// every packet.
 func TestQdiscsOfAMultiqueue(t *testing.T) {
 	f := &fact.Facts{}
 	AddQdiscs(f, strings.Join([]string{
@@ -127,7 +125,7 @@ func TestQdiscsOfAMultiqueue(t *testing.T) {
 	}
 }
 
-// TestFlowControlOfALink: what one direction says is not the other's.
+// TestFlowControlOfALink: the two directions are separate.
 func TestFlowControlOfALink(t *testing.T) {
 	for text, want := range map[string]string{
 		"Pause parameters for eth0:\nAutonegotiate:\ton\nRX:\t\ton\nTX:\t\ton\n": "full", "RX: on\nTX: off\n": "rx", "RX: off\nTX: on\n": "tx", "RX: off\nTX: off\n": "none",
@@ -140,8 +138,8 @@ func TestFlowControlOfALink(t *testing.T) {
 	}
 }
 
-// TestChannelsOfDrivers: some count combined queues, some one kind each, and a driver
-// that tells nothing leaves what sysfs had counted.
+// TestChannelsOfDrivers: some drivers count combined queues, some each kind, and one that reports nothing
+// leaves the counts from sysfs.
 func TestChannelsOfDrivers(t *testing.T) {
 	text := func(most, now string) string {
 		return "Channel parameters for eth0:\nPre-set maximums:\n" + most + "Current hardware settings:\n" + now
@@ -167,7 +165,7 @@ func TestChannelsOfDrivers(t *testing.T) {
 	}
 }
 
-// TestAllowances: what a provider held back is a loss that comes before any other.
+// TestAllowances: packets held back by a provider are losses before any other place.
 func TestAllowances(t *testing.T) {
 	f := &fact.Facts{}
 	AddDriverCounters(f, "ens5", "NIC statistics:\n     bw_in_allowance_exceeded: 0\n     pps_allowance_exceeded: 77\n     rx_drops: 1\n")
@@ -177,8 +175,8 @@ func TestAllowances(t *testing.T) {
 	}
 }
 
-// TestCloudDrivers: what gVNIC counts a queue and MANA a port is loss by the names that all
-// drivers share, and what a provider's own port dropped is the provider's.
+// TestCloudDrivers: gVNIC's per-queue and MANA's per-port counters get the names that all drivers share,
+// and drops at a provider's own port are the provider's.
 func TestCloudDrivers(t *testing.T) {
 	f := &fact.Facts{}
 	AddDriverCounters(f, "eth0", "NIC statistics:\n     rx_queue_drop_cnt[0]: 5\n     rx_queue_drop_cnt[1]: 2\n     rx_no_buffers_posted[1]: 3\n     rx_dropped_pkt[0]: 9\n")
@@ -193,8 +191,8 @@ func TestCloudDrivers(t *testing.T) {
 	}
 }
 
-// TestDriverCountersMeanTheSame: what drivers call a frame without a buffer is one
-// counter, per queue or not, and no more than /sys has counted already.
+// TestDriverCountersMeanTheSame: the drivers' counters for a frame without a buffer are one counter, per
+// queue or not, and do not count again what /sys counts.
 func TestDriverCountersMeanTheSame(t *testing.T) {
 	f := &fact.Facts{}
 	f.AddCounter("nic.eth0.crc_errors", 50, "/sys")
@@ -205,8 +203,8 @@ func TestDriverCountersMeanTheSame(t *testing.T) {
 	}
 }
 
-// TestNamesOfPathsAreInverse: a path below /proc/sys and a name are two spellings of
-// one setting, also where an interface's name has a dot.
+// TestNamesOfPathsAreInverse: a path below /proc/sys and a name convert to each other, also where an
+// interface's name has a dot.
 func TestNamesOfPathsAreInverse(t *testing.T) {
 	for _, p := range []string{"net/ipv4/ip_forward", "net/ipv4/conf/eth0.100/rp_filter", "kernel/sysrq", "net/ipv6/neigh/br-lan.7/gc_stale_time"} {
 		name := FromPath(p)
@@ -216,20 +214,20 @@ func TestNamesOfPathsAreInverse(t *testing.T) {
 	}
 }
 
-// TestPatternsStayWithinAPart: the star of sysctl.d(5) is of one part of a name, and a
-// name that a line sets, or takes out, is no pattern's.
+// TestPatternsStayWithinAPart: the star of sysctl.d(5) matches within one part of a name, and names that
+// a line sets or excludes are not matched.
 func TestPatternsStayWithinAPart(t *testing.T) {
 	kernel := []string{"net.ipv4.conf.all.rp_filter", "net.ipv4.conf.eth0.rp_filter", "net.ipv4.conf.eth0/100.rp_filter", "net.ipv4.conf.lo.rp_filter", "net.ipv6.conf.eth0.mtu"}
 	for _, c := range []struct {
 		name, text string
 		want       []string
 	}{
-		{"all of them", "net.ipv4.conf.*.rp_filter=1\n", []string{"net.ipv4.conf.all.rp_filter=1", "net.ipv4.conf.eth0.rp_filter=1", "net.ipv4.conf.eth0/100.rp_filter=1", "net.ipv4.conf.lo.rp_filter=1"}},
-		{"no star for two parts", "net.*.rp_filter=1\n", []string{"net.*.rp_filter=1"}},
+		{"a pattern for all interfaces", "net.ipv4.conf.*.rp_filter=1\n", []string{"net.ipv4.conf.all.rp_filter=1", "net.ipv4.conf.eth0.rp_filter=1", "net.ipv4.conf.eth0/100.rp_filter=1", "net.ipv4.conf.lo.rp_filter=1"}},
+		{"a star does not match two parts", "net.*.rp_filter=1\n", []string{"net.*.rp_filter=1"}},
 		{"a set of letters", "net.ipv4.conf.[el]*.rp_filter=1\n", []string{"net.ipv4.conf.eth0.rp_filter=1", "net.ipv4.conf.eth0/100.rp_filter=1", "net.ipv4.conf.lo.rp_filter=1"}},
-		{"one is set by name, one taken out", "net.ipv4.conf.lo.rp_filter=0\n-net.ipv4.conf.all.rp_filter\nnet.ipv4.conf.*.rp_filter=2\n",
+		{"one set by name, one excluded", "net.ipv4.conf.lo.rp_filter=0\n-net.ipv4.conf.all.rp_filter\nnet.ipv4.conf.*.rp_filter=2\n",
 			[]string{"net.ipv4.conf.lo.rp_filter=0", "net.ipv4.conf.eth0.rp_filter=2", "net.ipv4.conf.eth0/100.rp_filter=2"}},
-		{"a broken pattern matches nothing", "net.ipv4.conf.[a.rp_filter=1\n", []string{"net.ipv4.conf.[a.rp_filter=1"}},
+		{"an invalid pattern matches nothing", "net.ipv4.conf.[a.rp_filter=1\n", []string{"net.ipv4.conf.[a.rp_filter=1"}},
 	} {
 		if d := cmp.Diff(c.want, lines(ReadSysctlConf(tree{"/etc/sysctl.d/50.conf": c.text}, kernel))); d != "" {
 			t.Errorf("%s (-want +got)\n%s", c.name, d)
@@ -237,8 +235,8 @@ func TestPatternsStayWithinAPart(t *testing.T) {
 	}
 }
 
-// TestNetworkdForms: every way to write yes, and every key of networkd's that becomes a
-// sysctl of one interface; VLANs' dots become slashes.
+// TestNetworkdForms: every way to write yes, and every key of networkd that becomes a sysctl of an
+// interface; dots of VLAN names become slashes.
 func TestNetworkdForms(t *testing.T) {
 	file := func(match, network string) tree {
 		return tree{"/etc/systemd/network/10.network": "[Match]\n" + match + "\n[Network]\n" + network + "\n"}
@@ -268,15 +266,15 @@ func TestNetworkdForms(t *testing.T) {
 	}
 }
 
-// TestRoutesThatAreNoAddresses: global addresses of IPv6 and connected networks of IPv4, of
-// interfaces that are known.
+// TestRoutesThatAreNoAddresses: only global IPv6 addresses and connected IPv4 networks of known
+// interfaces are counted as addresses.
 func TestRoutesThatAreNoAddresses(t *testing.T) {
 	f := &fact.Facts{NICs: []fact.NIC{{Name: "wan0"}, {Name: "lan0"}}}
 	AddAddresses(f, "20010db8000000000000000000000001 02 40 00 80 wan0\nfe800000000000000000000000000001 02 40 20 80 wan0\n20010db8000000000000000000000002 09 40 00 80 gone0\nshort\n",
 		"Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\n"+
 			"wan0\t00000000\t0101A8C0\t0003\t0\t0\t0\t00000000\n"+ // the default route
 			"lan0\t0001A8C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\n"+"lan0\t0002A8C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\n"+
-			"lan0\t0003A8C0\t0101A8C0\t0003\t0\t0\t0\t00FFFFFF\n"+ // by a gateway
+			"lan0\t0003A8C0\t0101A8C0\t0003\t0\t0\t0\t00FFFFFF\n"+ // through a gateway
 			"lan0\t0004A8C0\t00000000\t0000\t0\t0\t0\t00FFFFFF\n"+ // not up
 			"lan0\t0005A8C0\t00000000\t0201\t0\t0\t0\t00FFFFFF\n"+ // unreachable
 			"lan0\t0006A8C0\t00000000\tzz\t0\t0\t0\t00FFFFFF\n")

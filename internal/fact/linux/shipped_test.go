@@ -2,7 +2,7 @@ package linux
 
 import "testing"
 
-// TestShipped: a distribution's kernel by os-release, none for what rolls.
+// TestShipped: the kernel of a distribution by os-release, none for rolling releases.
 func TestShipped(t *testing.T) {
 	for text, want := range map[string]string{
 		"ID=debian\nVERSION_ID=\"12\"\n":                       "6.1 debian 12",

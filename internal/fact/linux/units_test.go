@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestReadUnits: the last word of a unit and its drop-ins, the hard limit of two; what
-// systemd passes over has no say.
+// TestReadUnits: the last setting of a unit and its drop-ins applies, of two limits the hard one, and
+// settings that systemd ignores do not.
 func TestReadUnits(t *testing.T) {
 	c := ReadUnits(tree{
 		"/etc/systemd/system.conf":                            "[Manager]\n#DefaultLimitNOFILE=1\nDefaultLimitNOFILE=1024:524288\n",

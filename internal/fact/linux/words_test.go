@@ -9,7 +9,7 @@ import (
 	"linerate/internal/fact"
 )
 
-// TestWords: a command is split as a shell splits it, as far as that needs no shell.
+// TestWords: a command is split as by a shell, as far as possible without running one.
 func TestWords(t *testing.T) {
 	for line, want := range map[string][]string{
 		"":                        nil,
@@ -34,8 +34,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestCommands: what a line of a script sets without being run; what only a shell can
-// know is passed over.
+// TestCommands: what a script's line sets, determined without running it; values that only a shell
+// knows are ignored.
 func TestCommands(t *testing.T) {
 	for line, want := range map[string]string{
 		"sysctl -w net.ipv4.ip_forward=1 vm.swappiness=5":      "net.ipv4.ip_forward=1 vm.swappiness=5",
@@ -100,7 +100,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestAddIsBounded: a hostile file's lines are kept as far as the bound.
+// TestAddIsBounded: the number of lines read from a hostile file is bounded.
 func TestAddIsBounded(t *testing.T) {
 	c := ReadModuleOptions(tree{"/etc/modprobe.d/x.conf": strings.Repeat("options a b=1\n", fact.MaxLines+10), "/usr/lib/modprobe.d/y.conf": "options c d=1\n"})
 	if len(c.Lines) != fact.MaxLines {
@@ -115,7 +115,7 @@ func TestAddIsBounded(t *testing.T) {
 	}
 }
 
-// TestModulesLoadedByName: names as modprobe takes them, from modules-load.d and /etc/modules.
+// TestModulesLoadedByName: names as modprobe accepts them, from modules-load.d and /etc/modules.
 func TestModulesLoadedByName(t *testing.T) {
 	got := ReadModulesLoad(tree{
 		"/etc/modules-load.d/a.conf":     "# x\n; y\n\nnf-conntrack\n",
@@ -129,7 +129,7 @@ func TestModulesLoadedByName(t *testing.T) {
 	}
 }
 
-// TestKernelCommandLine: each word is a parameter, a sysctl among them.
+// TestKernelCommandLine: each word is a parameter, and sysctl. words are sysctls.
 func TestKernelCommandLine(t *testing.T) {
 	var got []string
 	for _, l := range ReadCommandLine("/proc/cmdline", "# not mine\nisolcpus=1-3 nosmt sysctl.net.core.somaxconn=9 $tuned_params x=a=b\n") {
@@ -147,7 +147,7 @@ func TestKernelCommandLine(t *testing.T) {
 	}
 }
 
-// TestDistribution: os-release of either place, what it is before what it is like.
+// TestDistribution: os-release in either place, with ID before ID_LIKE.
 func TestDistribution(t *testing.T) {
 	for name, c := range map[string]struct {
 		files  tree
@@ -167,7 +167,7 @@ func TestDistribution(t *testing.T) {
 	}
 }
 
-// TestEthtoolSizes: what is on, and the sizes now and at most.
+// TestEthtoolSizes: enabled features, and the current and maximum sizes.
 func TestEthtoolSizes(t *testing.T) {
 	on := ParseFeatures("Features for eth0:\nrx-checksumming: on [fixed]\n\ttx-checksum-ipv4: on\nlarge-receive-offload: off [fixed]\nrx-gro-hw: off [requested on]\nnonsense\n")
 	if !slices.Equal(on, []string{"rx-checksumming", "tx-checksum-ipv4"}) {
@@ -200,8 +200,8 @@ func TestEthtoolSizes(t *testing.T) {
 	}
 }
 
-// TestTunedMerges: includes first, own options over them, variables, plug-ins by type,
-// profiles that include each other, and names that lead outside.
+// TestTunedMerges: includes first, then the profile's own options, variables, plug-ins by type,
+// profiles that include each other, and names that lead outside the directory.
 func TestTunedMerges(t *testing.T) {
 	for name, c := range map[string]struct {
 		files tree
@@ -236,14 +236,14 @@ func TestTunedMerges(t *testing.T) {
 	}
 }
 
-// TestTunedFlood: variables that double and profiles that chain end soon.
+// TestTunedFlood: doubling variables and long chains of profiles are bounded.
 func TestTunedFlood(t *testing.T) {
 	files := tree{"/etc/tuned/active_profile": "p0"}
 	for i := range 200 {
 		files[fmt.Sprintf("/etc/tuned/p%d/tuned.conf", i)] = fmt.Sprintf("[main]\ninclude=p%d\n[sysctl]\nx.y%d=1\n", i+1, i)
 	}
 	if n := len(ReadTuned(files, func(string) bool { return false }).Lines); n > maxProfiles+2 || n < maxProfiles {
-		t.Errorf("%d profiles of a chain of 200 are read", n)
+		t.Errorf("%d profiles of a chain of 200 were read", n)
 	}
 }
 
@@ -297,7 +297,7 @@ func TestUdevRules(t *testing.T) {
 	}
 }
 
-// TestINI: sections, comments, and where each line stands.
+// TestINI: sections, comments, and line numbers.
 func TestINI(t *testing.T) {
 	var got []string
 	for _, e := range ini("a=1\n# x=1\n; y=1\n[ S ]\n b = c=d \n[T\nno value\n[]\ne=\n") {

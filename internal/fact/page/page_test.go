@@ -13,7 +13,7 @@ import (
 
 func pointer[T any](v T) *T { return &v }
 
-// full is a host of which everything is known.
+// full returns the facts of a host of which everything is known.
 func full() *fact.Facts {
 	f := &fact.Facts{
 		From: fact.Origin{Kind: fact.KindBundle, Path: "b.tar.gz", Taken: "2026-11-20T11:04:34Z"}, OS: fact.FreeBSD, Release: release.MustParse("14.3-RELEASE"),
@@ -74,7 +74,7 @@ func TestPageSaysEverything(t *testing.T) {
 		t.Errorf("sections %q, want %q", headings, want)
 	}
 	if strings.ContainsRune(out.String(), 0x1b) || strings.Contains(out.String(), "64_Bucket") {
-		t.Errorf("what must not be there is:\n%s", out.String())
+		t.Errorf("the page has control characters or an internal zone:\n%s", out.String())
 	}
 }
 

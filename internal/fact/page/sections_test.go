@@ -11,7 +11,7 @@ import (
 	"linerate/internal/show"
 )
 
-// of is the page of a host.
+// of returns the page of a host.
 func of(t *testing.T, f *fact.Facts) string {
 	t.Helper()
 	f.Normalise()
@@ -22,7 +22,7 @@ func of(t *testing.T, f *fact.Facts) string {
 	return out.String()
 }
 
-// TestPageOfParts: what is known is told as far as it is known, and no more.
+// TestPageOfParts: the page shows what is known of a partly known host, and no more.
 func TestPageOfParts(t *testing.T) {
 	yes, no, n := true, false, uint64(5)
 	for _, c := range []struct {
@@ -40,10 +40,10 @@ func TestPageOfParts(t *testing.T) {
 		{"one CPU", fact.Facts{CPU: fact.CPU{Count: 1, Cores: 1, ThreadsPerCore: 1, Packages: 1, Domains: []fact.Domain{{CPUs: []int{0}}}}}, []string{"1 CPU (1 package, 1 core), 1 NUMA domain"}, []string{"threads", "NUMA 0", "memory"}},
 		{"CPUs alone", fact.Facts{CPU: fact.CPU{Count: 4}}, []string{"CPU         4 CPUs\n"}, []string{"(", "domain"}},
 		{"memory alone", fact.Facts{Memory: fact.Memory{Physical: 4 << 30, Swap: 1 << 30}}, []string{"memory      4 GiB, swap 1 GiB\n"}, []string{"CPU", "free"}},
-		{"a port of which little is known", fact.Facts{NICs: []fact.NIC{{Name: "e0", RXQueues: 1, RXDescriptors: 256, TXDescriptors: 512, Domain: new(int)}}},
+		{"a port with few known facts", fact.Facts{NICs: []fact.NIC{{Name: "e0", RXQueues: 1, RXDescriptors: 256, TXDescriptors: 512, Domain: new(int)}}},
 			[]string{"1 rx with 256 descriptors, tx with 512 descriptors, NUMA domain 0\n"}, []string{"each", "duplex", "MTU"}},
 		{"queues alone", fact.Facts{NICs: []fact.NIC{{Name: "e0", RXQueues: 4, TXQueues: 2, Domain: at(-1)}}}, []string{"queues      4 rx, 2 tx\n"}, []string{"NUMA"}},
-		{"a link as wide as it can be", fact.Facts{NICs: []fact.NIC{{Name: "e0", PCI: &fact.PCI{LinkWidth: 8, MaxLinkWidth: 8, LinkSpeed: 8, MaxLinkSpeed: 8}}}}, []string{"x8 at 8 GT/s\n"}, []string{"could be"}},
+		{"a link at its maximum width", fact.Facts{NICs: []fact.NIC{{Name: "e0", PCI: &fact.PCI{LinkWidth: 8, MaxLinkWidth: 8, LinkSpeed: 8, MaxLinkSpeed: 8}}}}, []string{"x8 at 8 GT/s\n"}, []string{"could be"}},
 		{"a slow link", fact.Facts{NICs: []fact.NIC{{Name: "e0", PCI: &fact.PCI{LinkWidth: 8, MaxLinkWidth: 8, LinkSpeed: 5, MaxLinkSpeed: 8}}}}, []string{"could be x8 at 8 GT/s"}, nil},
 		{"a VLAN", fact.Facts{NICs: []fact.NIC{{Name: "v5", Kind: fact.KindVLAN, Parent: "e0", Options: []string{"LRO"}}}}, []string{"v5         vlan", "on          e0"}, []string{"offloads"}},
 		{"rules", fact.Facts{Firewall: fact.Firewall{NFT: &fact.NFT{Rules: 2, Tracking: &yes, Connections: &n, Max: &n, File: "/etc/nftables.conf"}}},
@@ -56,10 +56,10 @@ func TestPageOfParts(t *testing.T) {
 		{"only datagrams", fact.Facts{Listeners: []fact.Listener{{Protocol: "udp4", Port: 1000}, {Protocol: "udp6", Port: 53}, {Protocol: "udp4", Port: 53}}}, []string{"Services\n", "UDP ports   53 1000\n"}, []string{"TCP", "enabled"}},
 		{"no loss", fact.Facts{Counters: []fact.Counter{{Name: "ip.received", Value: 5}, {Name: "ip.no_route"}}}, []string{"none: no counter of loss is above zero"}, nil},
 		{"loss on Linux", fact.Facts{OS: fact.Linux, Counters: []fact.Counter{{Name: "udp6.full_sockets", Value: 1234}}}, []string{"socket               1,234  udp6.full_sockets"}, []string{"none:"}},
-		{"settings of files alone", fact.Facts{Settings: []fact.Tunable{{Name: "a", Lines: []fact.Line{{File: "/etc/sysctl.conf", Stage: fact.Sysctl}}}, {Name: "b", Lines: []fact.Line{{File: "/etc/sysctl.conf", Stage: fact.Sysctl}, {File: "/usr/lib/x", Default: true}}}}},
+		{"settings of files only", fact.Facts{Settings: []fact.Tunable{{Name: "a", Lines: []fact.Line{{File: "/etc/sysctl.conf", Stage: fact.Sysctl}}}, {Name: "b", Lines: []fact.Line{{File: "/etc/sysctl.conf", Stage: fact.Sysctl}, {File: "/usr/lib/x", Default: true}}}}},
 			[]string{"Settings\n  file        /etc/sysctl.conf: 2 settings\n"}, []string{"running", "/usr/lib"}},
 		{"limits of a file", fact.Facts{Firewall: fact.Firewall{PF: &fact.PF{FileLimits: []fact.Limit{{Name: "states", Value: 5}, {Name: "frags", Value: 6}}}}}, []string{"limits set in the file: states 5, frags 6"}, nil},
-		{"an interface of a kind of its own", fact.Facts{NICs: []fact.NIC{{Name: "x0", Kind: fact.KindUnknown}, {Name: "e0", Kind: fact.KindEthernet}, {Name: "t0", Kind: fact.KindTunnel}}}, []string{"t0         tunnel"}, []string{"unknown", "ethernet"}},
+		{"an interface of unknown kind", fact.Facts{NICs: []fact.NIC{{Name: "x0", Kind: fact.KindUnknown}, {Name: "e0", Kind: fact.KindEthernet}, {Name: "t0", Kind: fact.KindTunnel}}}, []string{"t0         tunnel"}, []string{"unknown", "ethernet"}},
 		{"modules of files", fact.Facts{Modules: []fact.Module{{Name: "pf", Lines: []fact.Line{{}}}, {Name: "zfs"}, {Name: "x", Loaded: &no, Lines: []fact.Line{{}}}}, Settings: live("a.b")}, []string{"modules     pf\n"}, nil},
 	} {
 		got := of(t, &c.f)
@@ -83,7 +83,7 @@ func live(name string) []fact.Tunable {
 	return []fact.Tunable{{Name: name, Namespace: fact.Kernel, Live: &v}}
 }
 
-// TestPageOfMany: long lists end, and say how much more there is.
+// TestPageOfMany: long lists are cut, and the page says how many more entries there are.
 func TestPageOfMany(t *testing.T) {
 	yes := true
 	f := &fact.Facts{NICs: []fact.NIC{{Name: "e0"}}, Settings: live("a.b")}
@@ -108,7 +108,7 @@ func TestPageOfMany(t *testing.T) {
 	}
 	f.LeftOut, f.Complaints = f.LeftOut[:maxLeftOut], f.Complaints[:20]
 	if got := of(t, f); strings.Contains(got, "and of ") || strings.Contains(got, "and 0 more") {
-		t.Errorf("of lists that are whole more is promised:\n%s", got)
+		t.Errorf("the page says that complete lists have more entries:\n%s", got)
 	}
 }
 
@@ -116,7 +116,7 @@ type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, errors.New("no space") }
 
-// TestPageThatCannotBeWritten says so.
+// TestPageThatCannotBeWritten: a write error is returned.
 func TestPageThatCannotBeWritten(t *testing.T) {
 	if err := Write(broken{}, full(), role.Guess{}, show.Style{}); err == nil || !strings.Contains(err.Error(), "write page: no space") {
 		t.Errorf("%v", err)

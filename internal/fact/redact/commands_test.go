@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestWhatOfCommandsStays: what a reader of scripts makes a setting of is kept whole, in
-// every form that it reads; the rest of a line goes.
+// TestWhatOfCommandsStays: of a script's commands, those that the reader understands as settings are
+// kept in every form; the rest of a line is redacted.
 func TestWhatOfCommandsStays(t *testing.T) {
 	const same = "\x00"
 	for line, want := range map[string]string{
@@ -39,7 +39,7 @@ func TestWhatOfCommandsStays(t *testing.T) {
 	}
 }
 
-// TestOtherCommandsGo: of a command that sets nothing no word stays.
+// TestOtherCommandsGo: no word of a command that sets nothing is kept.
 func TestOtherCommandsGo(t *testing.T) {
 	for line, word := range map[string]string{
 		"echo 1 > /root/x": "root", "echo 1 | mail root": "mail", "curl -d x=1 http://192.0.2.1/": "192", "if /opt/mine; then sysctl -w vm.swappiness=1; fi": "mine", "ip route add 192.0.2.0/24 dev eth0": "eth0",
@@ -50,7 +50,7 @@ func TestOtherCommandsGo(t *testing.T) {
 	}
 }
 
-// TestWhatOfSectionsStays: keys that are read, in sections that have them.
+// TestWhatOfSectionsStays: keys that are read are kept, in the sections that have them.
 func TestWhatOfSectionsStays(t *testing.T) {
 	for _, c := range []struct{ kind, in, want string }{
 		{Tuned, "[sysctl]\ndrop=vm.swappiness, net.core.somaxconn\nvm.swappiness=5\n", "[sysctl]\ndrop=vm.swappiness, net.core.somaxconn\nvm.swappiness=5\n"},

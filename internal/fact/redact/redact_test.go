@@ -12,12 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// kinds are all that keep something of a text that people write.
+// kinds are all kinds of text of which redaction keeps a part.
 var kinds = []string{Sysctl, Loader, RC, Grub, BootLine, Modprobe, Modules, Limits, LXC, Manager, Systemd, Tuned, Networks, Netplan, Ifcfg, Ifupdown, Script, Cloud, Udev,
 	Fstab, PF, IPFW, NFT, IPTables, Daemon, Release, Values, Kenv, Tree, Ifconfig, Messages, Mount, Options, Uname, Name,
 	Sense, VyOS, UCI, Database, Versioned, Applied}
 
-// awks are those a base system may have: FreeBSD's is original-awk.
+// awks are the implementations that a base system may have: FreeBSD's is original-awk.
 var awks = [][]string{{"awk"}, {"mawk"}, {"gawk", "--posix"}, {"original-awk"}, {"busybox", "awk"}}
 
 func testdata(t *testing.T, name string) string {
@@ -29,7 +29,7 @@ func testdata(t *testing.T, name string) string {
 	return string(data)
 }
 
-// TestBothEnginesAgree holds the script's awk to Text, over every kind.
+// TestBothEnginesAgree compares the script's awk with Text on every kind.
 func TestBothEnginesAgree(t *testing.T) {
 	in, others := byKind(t), testdata(t, "planted.txt")
 	for _, awk := range awks {
@@ -72,10 +72,10 @@ func TestBothEnginesAgree(t *testing.T) {
 	}
 }
 
-// planted are the secrets of the test data.
+// planted are the secrets in the test data.
 var planted = []string{"hunter2", "swordfish", "8675309"}
 
-// byKind are the lines of the test data under each kind's head.
+// byKind returns the lines of the test data by the kind in their section's header.
 func byKind(t *testing.T) map[string]string {
 	t.Helper()
 	kind, lines := "", 0
@@ -89,13 +89,13 @@ func byKind(t *testing.T) map[string]string {
 		lines++
 	}
 	if lines < 300 || texts[""] != "" {
-		t.Fatalf("%d lines, of no kind: %q", lines, texts[""])
+		t.Fatalf("%d lines, lines without a kind: %q", lines, texts[""])
 	}
 	return texts
 }
 
-// TestNoPlantedSecretPasses: nothing of what was planted where people write
-// passes, whatever form it has: a number, a word, part of an address.
+// TestNoPlantedSecretPasses: no planted secret remains, in whatever form: a number, a word, part of an
+// address.
 func TestNoPlantedSecretPasses(t *testing.T) {
 	texts, everywhere := byKind(t), testdata(t, "planted.txt")
 	for _, kind := range kinds {
@@ -110,10 +110,10 @@ func TestNoPlantedSecretPasses(t *testing.T) {
 				}
 			}
 			if text != "" && !left.Any() {
-				t.Errorf("%s, %s: nothing is said to be left out", kind, what)
+				t.Errorf("%s, %s: redaction reports nothing as left out", kind, what)
 			}
 			if again, _ := Text(kind, got); again != got {
-				t.Errorf("%s, %s: what was kept is not kept again\n%s", kind, what, cmp.Diff(strings.Split(got, "\n"), strings.Split(again, "\n")))
+				t.Errorf("%s, %s: redacting twice changes the text\n%s", kind, what, cmp.Diff(strings.Split(got, "\n"), strings.Split(again, "\n")))
 			}
 		}
 	}
@@ -138,8 +138,8 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// TestElementsOverLines: an element of config.xml may close on a later line, and what is in
-// it is no more to be seen than on its own.
+// TestElementsOverLines: an element of config.xml that closes on a later line is redacted like one on
+// a single line.
 func TestElementsOverLines(t *testing.T) {
 	got, _ := Text(Sense, "<pfsense>\n<system>\n<disablesegmentationoffloading>\n  </disablesegmentationoffloading>\n<optimization>\nhunter2\n</optimization>\n<mtu>\n1492</mtu></system></pfsense>")
 	if want := "<pfsense>\n<system>\n<disablesegmentationoffloading>\n</disablesegmentationoffloading>\n<optimization>\n" + Mark + "\n</optimization>\n<mtu>\n1492</mtu></system></pfsense>"; got != want {
@@ -151,8 +151,8 @@ func TestElementsOverLines(t *testing.T) {
 	}
 }
 
-// TestQuotesOfComments: of a comment in a loader's file the quotes stay, which
-// end the value before it.
+// TestQuotesOfComments: quotes in a comment of a loader file are kept, because they end the value
+// before it.
 func TestQuotesOfComments(t *testing.T) {
 	for in, want := range map[string]string{
 		`pf_load="YES" # was "NO"`:           `pf_load="YES" #""`,
@@ -169,7 +169,7 @@ func TestQuotesOfComments(t *testing.T) {
 	}
 }
 
-// TestTable: every pattern compiles, and every state that a line leads to is there.
+// TestTable: every pattern compiles, and every target state exists.
 func TestTable(t *testing.T) {
 	states := compiled().rules
 	for _, r := range written().rules {

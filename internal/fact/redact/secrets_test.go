@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSecrets: an owner's own line stays readable, and what looks secret does not.
+// TestSecrets: a line stays readable, except for what looks like a secret.
 func TestSecrets(t *testing.T) {
 	for _, line := range []string{
 		"wpa-psk hunter2", `PASSWORD="hunter2 and more"`, "curl -u bob:hunter2 https://x", "snmp community=hunter2", "net.ipv6.conf.all.stable_secret = hunter2",
@@ -25,7 +25,7 @@ func TestSecrets(t *testing.T) {
 			t.Errorf("%s: %s", line, got)
 		}
 	}
-	for line, want := range map[string]string{ // the quote that ends the line's value stays, or the shell that reads it finds no end
+	for line, want := range map[string]string{ // the closing quote is kept, or a shell would not find the end
 		`ifconfig_wlan0="WPA DHCP wepkey hunter2"`:                      `ifconfig_wlan0="WPA DHCP wepkey REDACTED"`,
 		`GRUB_CMDLINE_LINUX="quiet k3s.token=hunter2 password=hunter2"`: `GRUB_CMDLINE_LINUX="quiet k3s.token=REDACTED password=REDACTED"`,
 		`psk=hunter"2`: `psk=REDACTED`,

@@ -85,7 +85,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestParseGiven: what a person types is a release that was, or may come.
+// TestParseGiven: a release given by a user must exist or be a plausible future one.
 func TestParseGiven(t *testing.T) {
 	for _, good := range []string{"14.3", "14.3-RELEASE-p2", "6.19", "6.18.5-arch1", "7.4", "13.5", "15.1-STABLE", "2.6.39", "4.20"} {
 		if r, err := ParseGiven(good); err != nil || r != MustParse(good) {
@@ -98,11 +98,11 @@ func TestParseGiven(t *testing.T) {
 		}
 	}
 	if _, err := Parse("6.999"); err != nil {
-		t.Errorf("what a kernel says of itself is read: %v", err)
+		t.Errorf("a release reported by a kernel is refused: %v", err)
 	}
 }
 
-// TestOddReleases: signs that vendors glue to numbers, and numbers at the bound.
+// TestOddReleases: suffixes that vendors append to numbers, and numbers at the limits.
 func TestOddReleases(t *testing.T) {
 	for in, want := range map[string]Release{
 		"6.12+": {Major: 6, Minor: 12}, "6.12.43+x": {Major: 6, Minor: 12, Patch: 43, Branch: "x"}, "100000.100000": {Major: 100_000, Minor: 100_000}, "14.1-RELEASE-p100000": {Major: 14, Minor: 1, Patch: 100_000, Branch: "RELEASE"},
@@ -125,13 +125,13 @@ func TestOddReleases(t *testing.T) {
 	}
 	defer func() {
 		if recover() == nil {
-			t.Error("MustParse takes what is no release")
+			t.Error("MustParse accepts an invalid release")
 		}
 	}()
 	MustParse("x")
 }
 
-// TestTextRoundTrips: what is written is read as the same release, in JSON and in text.
+// TestTextRoundTrips: a release that is written is read back the same, in JSON and as text.
 func TestTextRoundTrips(t *testing.T) {
 	for _, s := range []string{"14.3-RELEASE-p2", "6.8.0-45-generic", "14", "5.15.90.1-microsoft-standard-WSL2"} {
 		b, err := MustParse(s).MarshalText()
@@ -142,12 +142,12 @@ func TestTextRoundTrips(t *testing.T) {
 	}
 	r := MustParse("14.3")
 	if err := r.UnmarshalText([]byte("x")); err == nil || r != MustParse("14.3") {
-		t.Errorf("what cannot be read changes the release: %+v, %v", r, err)
+		t.Errorf("unreadable text changes the release: %+v, %v", r, err)
 	}
 	if err := json.Unmarshal([]byte("5"), &r); err == nil || r != MustParse("14.3") {
-		t.Errorf("a number is a release: %v", err)
+		t.Errorf("a JSON number is accepted as a release: %v", err)
 	}
 	if err := json.Unmarshal([]byte(`""`), &r); err != nil || !r.IsZero() {
-		t.Errorf("no release: %+v, %v", r, err)
+		t.Errorf("an empty release: %+v, %v", r, err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// pair is a connection of a Dialer's, and its other end.
+// pair returns a connection of a Dialer, and its other end.
 func pair(t *testing.T) (*Conn, *net.TCPConn, *Dialer) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

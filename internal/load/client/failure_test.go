@@ -16,8 +16,8 @@ import (
 	"linerate/internal/load/request"
 )
 
-// TestKinds: what an error is depends on how far the request had come; a shortage of the
-// generator's own is one at every stage.
+// TestKinds: an error's kind depends on the stage of the request; a lack of local resources is the
+// generator's at every stage.
 func TestKinds(t *testing.T) {
 	all := []Stage{Dialling, Securing, Waiting, Reading}
 	wrap := func(err error) error { return &net.OpError{Op: "read", Err: os.NewSyscallError("read", err)} }
@@ -61,8 +61,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestEnteredAndLeft: every way of a connection, and of one that fails, leaves where sockets are
-// made exactly once.
+// TestEnteredAndLeft: every dial, successful or not, enters and leaves the namespace of the sockets
+// exactly once.
 func TestEnteredAndLeft(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -112,7 +112,7 @@ func TestEnteredAndLeft(t *testing.T) {
 	}
 }
 
-// TestDead tells an idle connection that the server closed, or spoke on, from one that waits.
+// TestDead distinguishes an idle connection that the server closed or wrote to from a usable one.
 func TestDead(t *testing.T) {
 	for name, c := range map[string]struct {
 		do   func(*net.TCPConn)

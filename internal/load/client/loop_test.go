@@ -12,13 +12,12 @@ import (
 	"linerate/internal/load/request"
 )
 
-// The clock is the tests' own (testing/synctest): a server's time passes at once, and every
-// latency is exact.
+// The clock is fake (testing/synctest): a server's time passes at once, and every latency is exact.
 func init() { nap = time.Sleep }
 
 const ms = time.Millisecond
 
-// server answers the n-th request, from 0, after a time, unless ctx ends before.
+// server answers the n-th request, counted from 0, after a time, unless ctx ends before.
 type server struct {
 	takes func(n int) (time.Duration, request.Kind)
 	ctx   context.Context
@@ -47,7 +46,7 @@ func (s *server) Lane(i int, tell Events) Lane {
 	return &lane{server: s}
 }
 
-// Used grows by 1 ms a request.
+// Used grows by 1 ms per request.
 func (s *server) Used() Used {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +97,7 @@ func always(d time.Duration) func(int) (time.Duration, request.Kind) {
 	return func(int) (time.Duration, request.Kind) { return d, request.OK }
 }
 
-// ran is what a load on a server came to.
+// ran returns the result of a load on a server.
 func ran(t *testing.T, s Spec, srv *server) (r request.Result, m request.Meter) {
 	synctest.Test(t, func(t *testing.T) {
 		a, meter, err := Run(t.Context(), s, srv.start)
@@ -113,7 +112,7 @@ func ran(t *testing.T, s Spec, srv *server) (r request.Result, m request.Meter) 
 	return r, m
 }
 
-// about is a latency to a histogram's three digits.
+// about compares a latency within a histogram's three digits.
 func about(got int64, want time.Duration) bool {
 	return (time.Duration(got) - want).Abs() <= want/500+1
 }
@@ -122,7 +121,7 @@ func open(rate float64, lanes int, length time.Duration) Spec {
 	return Spec{Targets: 1, Lanes: lanes, Load: Load{Rate: rate, Arrivals: request.Constant, Duration: length, Timeout: 200 * ms, Seed: 1}}
 }
 
-// TestOpen: requests are sent when they are due, by as few lanes as that takes.
+// TestOpen: requests are sent when they are due, with as few lanes as possible.
 func TestOpen(t *testing.T) {
 	for name, c := range map[string]struct {
 		takes       time.Duration
@@ -130,7 +129,7 @@ func TestOpen(t *testing.T) {
 		waited      uint64
 		worst       time.Duration
 	}{
-		"faster than asked":       {4 * ms, 8, 2, 0, 4 * ms}, // the second waits for the next one's time
+		"faster than asked":       {4 * ms, 8, 2, 0, 4 * ms}, // the second waits until the next one is due
 		"several at once":         {35 * ms, 8, 5, 0, 35 * ms},
 		"as many as there may be": {15 * ms, 2, 2, 0, 15 * ms},
 	} {
@@ -158,8 +157,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestNoCoordinatedOmission: those who would have asked while one answer took half a second
-// waited for it, and the account says so; the generator itself was never late.
+// TestNoCoordinatedOmission: requests that were due while one answer took half a second waited for it,
+// and the latencies include that; the generator itself was never late.
 func TestNoCoordinatedOmission(t *testing.T) {
 	srv := &server{takes: func(n int) (time.Duration, request.Kind) {
 		if n == 0 {
@@ -179,8 +178,8 @@ func TestNoCoordinatedOmission(t *testing.T) {
 	}
 }
 
-// TestUnsent: what was still to be sent long after the end is given up, and counts with its age;
-// what can be sent within a request's timeout is.
+// TestUnsent: requests that are still unsent long after the end are given up, and count with their age;
+// those that can be sent within a request's timeout are.
 func TestUnsent(t *testing.T) {
 	for hang, want := range map[time.Duration]struct{ sent, unsent uint64 }{
 		1200 * ms: {10, 0}, 1201 * ms: {1, 9}, 5 * time.Second: {1, 9},
@@ -201,8 +200,8 @@ func TestUnsent(t *testing.T) {
 	}
 }
 
-// TestWarmup: what is due before the end of the warm-up counts nowhere, nor does its CPU
-// time, in either loop.
+// TestWarmup: requests that are due in the warm-up count nowhere, and neither does their CPU time, in
+// either loop.
 func TestWarmup(t *testing.T) {
 	for name, c := range map[string]struct {
 		Spec
@@ -224,8 +223,8 @@ func TestWarmup(t *testing.T) {
 	}
 }
 
-// TestClosed: each lane asks again when it has been answered; what is in flight at the end is
-// cut off, or waited for.
+// TestClosed: each lane sends its next request after an answer; requests in flight at the end are cut
+// off, or waited for.
 func TestClosed(t *testing.T) {
 	for name, c := range map[string]struct {
 		finish        bool
@@ -246,11 +245,11 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// TestRefused: a server that refuses is not measured by how fast it does.
+// TestRefused: the speed of refusals is not measured as the server's.
 func TestRefused(t *testing.T) {
 	for _, kind := range request.Kinds() {
 		if kind >= request.Reset {
-			continue // the server was reached: what it says is its speed
+			continue // the server answered, so its speed counts
 		}
 		r, _ := ran(t, Spec{Targets: 1, Lanes: 1, Load: Load{Duration: time.Second, Timeout: time.Second}}, &server{takes: func(int) (time.Duration, request.Kind) { return 0, kind }})
 		if r.Failed < 100 || r.Failed > 101 || r.Answered != 0 || r.Errors[0].Kind != kind.String() {
@@ -259,8 +258,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestRequests: so many requests, and no more; which of the mix they are for does not depend
-// on which lane is fast.
+// TestRequests: exactly the requested number is sent, and their targets do not depend on which lane is
+// faster.
 func TestRequests(t *testing.T) {
 	var mixes [][]int
 	for name, s := range map[string]Spec{
@@ -284,12 +283,12 @@ func TestRequests(t *testing.T) {
 	}
 	for _, m := range mixes[1:] {
 		if !slices.Equal(m, mixes[0]) {
-			t.Errorf("one seed's requests are\n%v\nor\n%v", mixes[0], m)
+			t.Errorf("the same seed gives the requests\n%v\nor\n%v", mixes[0], m)
 		}
 	}
 }
 
-// TestInterrupted: what was counted until a user ended the run is told, with the reason.
+// TestInterrupted: the account up to a user's interrupt is returned, with the reason.
 func TestInterrupted(t *testing.T) {
 	for name, s := range map[string]Spec{"open": open(100, 4, time.Hour), "closed": {Targets: 1, Lanes: 1, Load: Load{Duration: time.Hour, Timeout: time.Second}}} {
 		synctest.Test(t, func(t *testing.T) {

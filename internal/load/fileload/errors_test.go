@@ -14,8 +14,8 @@ import (
 	"linerate/internal/load/request"
 )
 
-// TestKindsOfErrors: a full disk and too few descriptors are told from what else fails, and each
-// names the file and what was done to it.
+// TestKindsOfErrors: a full disk and a lack of descriptors are distinguished from other failures, and
+// each error names the file and the operation.
 func TestKindsOfErrors(t *testing.T) {
 	for err, want := range map[error]request.Kind{
 		unix.ENOSPC: request.NoSpace, unix.EDQUOT: request.NoSpace, unix.EMFILE: request.NoFile, unix.ENFILE: request.NoFile, unix.EIO: request.Other, errShort: request.Other,
@@ -26,7 +26,7 @@ func TestKindsOfErrors(t *testing.T) {
 		}
 	}
 	if named("write", "x", nil) != nil {
-		t.Error("no error has a name")
+		t.Error("a nil error became an error")
 	}
 	for err, advised := range map[error]bool{unix.ENOSPC: true, unix.EDQUOT: true, unix.EACCES: false} {
 		if got := explain(err); (hint.Of(got) != "") != advised || !errors.Is(got, err) {
@@ -48,7 +48,7 @@ func TestKindsOfErrors(t *testing.T) {
 	}
 }
 
-// TestReadOnlyDirectory: what cannot be made leaves nothing and says where.
+// TestReadOnlyDirectory: a failed creation leaves nothing and names the path.
 func TestReadOnlyDirectory(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "d1"), nil, 0o600); err != nil { // where a directory is to be
@@ -71,8 +71,7 @@ func TestReadOnlyDirectory(t *testing.T) {
 	}
 }
 
-// TestWholeRun makes, loads and removes: the operations account for the bytes, and nothing is
-// left.
+// TestWholeRun prepares, loads and removes: the bytes match the operations, and nothing is left.
 func TestWholeRun(t *testing.T) {
 	dir := t.TempDir()
 	set, err := Prepare(t.Context(), dir, pool())

@@ -43,7 +43,7 @@ func onDisk(t *testing.T, dir string) (files int, bytes int64) {
 	return files, bytes
 }
 
-// done adds up what a set's lanes did, the making of the files included.
+// done adds up what a set's lanes did, including the creation of the files.
 func done(s *Set) (sum [operations]tally) {
 	for _, l := range s.lanes {
 		for op, t := range l.ops {
@@ -54,8 +54,8 @@ func done(s *Set) (sum [operations]tally) {
 	return sum
 }
 
-// TestWhatWasCountedIsOnTheDisk: files and bytes are what the operations add
-// up to, and none is left after Remove.
+// TestWhatWasCountedIsOnTheDisk: the files and bytes on disk match the operations, and none is left
+// after Remove.
 func TestWhatWasCountedIsOnTheDisk(t *testing.T) {
 	for name, change := range map[string]func(*Pool){"plain": func(*Pool) {}, "fsync": func(p *Pool) { p.Sync = true }, "flat": func(p *Pool) { p.Directories = 0 }, "one size": func(p *Pool) { p.Min = p.Max }} {
 		t.Run(name, func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestWhatWasCountedIsOnTheDisk(t *testing.T) {
 				t.Errorf("result %+v", r)
 			}
 			ops := done(s)
-			ops[opCreate].count -= uint64(p.Files) // what Prepare did
+			ops[opCreate].count -= uint64(p.Files) // those of Prepare
 			ops[opCreate].bytes -= uint64(first)
 			if n := ops[opCreate].count + ops[opDelete].count; n != 200 {
 				t.Errorf("%d creations and deletions, want 200", n)
@@ -104,7 +104,7 @@ func TestWhatWasCountedIsOnTheDisk(t *testing.T) {
 	}
 }
 
-// TestSharesAreKept: all that is asked for is what is done.
+// TestSharesAreKept: the operations have the requested shares.
 func TestSharesAreKept(t *testing.T) {
 	p := pool()
 	p.Min, p.Max, p.Lanes = 1, 1<<20, 1
@@ -121,8 +121,8 @@ func TestSharesAreKept(t *testing.T) {
 	}
 }
 
-// TestAnOpenLoopCountsFromWhenItWasDue: one lane cannot keep up with a rate
-// beyond it, and its latencies say so.
+// TestAnOpenLoopCountsFromWhenItWasDue: one lane cannot keep up with a rate beyond its own, and the
+// latencies show it.
 func TestAnOpenLoopCountsFromWhenItWasDue(t *testing.T) {
 	p := pool()
 	p.Lanes = 1
@@ -143,7 +143,7 @@ func TestAnOpenLoopCountsFromWhenItWasDue(t *testing.T) {
 	}
 }
 
-// TestALostFileIsAFailure: and not a read of nothing.
+// TestALostFileIsAFailure: reading a missing file is a failure, not an empty read.
 func TestALostFileIsAFailure(t *testing.T) {
 	p := pool()
 	p.Files, p.Lanes, p.Directories = 1, 1, 0
@@ -171,7 +171,7 @@ func TestNoDirectory(t *testing.T) {
 	}
 }
 
-// TestAStoppedPreparationLeavesNothing.
+// TestAStoppedPreparationLeavesNothing: an interrupted preparation leaves no files.
 func TestAStoppedPreparationLeavesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -15,7 +15,7 @@ import (
 	"linerate/internal/load/request"
 )
 
-// peer is the server's end of a session, frame by frame.
+// peer is the server's end of a session, used frame by frame.
 type peer struct {
 	*http2.Framer
 	t     *testing.T
@@ -23,7 +23,7 @@ type peer struct {
 	enc   *hpack.Encoder
 }
 
-// answering listens and has f speak on each connection that comes.
+// answering listens and runs f on each connection.
 func answering(t *testing.T, f func(*peer)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -51,7 +51,7 @@ func answering(t *testing.T, f func(*peer)) string {
 	return "http://" + l.Addr().String()
 }
 
-// request waits for the next request; 0 at the end.
+// request waits for the next request; 0 means the end.
 func (p *peer) request() uint32 {
 	for {
 		f, err := p.ReadFrame()
@@ -80,13 +80,13 @@ var fine = hpack.HeaderField{Name: ":status", Value: "200"}
 
 func lengthOf(s string) hpack.HeaderField { return hpack.HeaderField{Name: "content-length", Value: s} }
 
-// TestSessions are servers of HTTP/2 of many manners.
+// TestSessions: HTTP/2 servers with many kinds of behaviour.
 func TestSessions(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		serve    func(*peer, uint32)
 		answered uint64
-		kind     string // of the failures
+		kind     string // kind of the failures
 		body     uint64
 	}{
 		{"an answer in pieces", func(p *peer, id uint32) {
@@ -114,7 +114,7 @@ func TestSessions(t *testing.T) {
 			p.head(id, true, hpack.HeaderField{Name: ":status", Value: "304"}, lengthOf("5"))
 		}, 6, "", 0},
 		{"endless headers", func(p *peer, id uint32) {
-			// Its size is changed again and again: bytes that make no header.
+			// The table size is changed again and again: bytes that contain no header field.
 			some := bytes.Repeat([]byte{0x20}, 16<<10)
 			_ = p.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: some})
 			for p.WriteContinuation(id, false, some) == nil {
@@ -138,7 +138,7 @@ func TestSessions(t *testing.T) {
 			s := spec(t, url)
 			s.HTTP2, s.Connections, s.Requests = true, 1, 6
 			if c.kind == "too_late" {
-				s.Timeout = 300 * time.Millisecond // a slow machine connects within
+				s.Timeout = 300 * time.Millisecond // long enough to connect on a slow machine
 			}
 			r := offer(t, s)
 			if r.Answered != c.answered || r.BodyBytes != c.body || r.Failed != 6-c.answered || c.kind != "" && (len(r.Errors) != 1 || r.Errors[0].Kind != c.kind) {
@@ -148,8 +148,8 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// TestAServerThatDoesNotReadEndsNoRun: requests that cannot be written are late,
-// and hold nobody up for ever.
+// TestAServerThatDoesNotReadEndsNoRun: requests that cannot be written become late, and do not block
+// the run for ever.
 func TestAServerThatDoesNotReadEndsNoRun(t *testing.T) {
 	over := make(chan struct{})
 	t.Cleanup(func() { close(over) })
@@ -157,14 +157,14 @@ func TestAServerThatDoesNotReadEndsNoRun(t *testing.T) {
 	s := spec(t, url, "/"+strings.Repeat("x", 200_000))
 	s.HTTP2, s.Connections, s.Requests, s.Timeout = true, 100, 150, 200*time.Millisecond
 	r := offer(t, s)
-	late := func(f request.Failure) bool { return f.Kind == "too_late" } // on a slow machine others connect too late
+	late := func(f request.Failure) bool { return f.Kind == "too_late" } // on a slow machine other connections may be late too
 	if r.Failed != 150 || r.Requests != 150 || !slices.ContainsFunc(r.Errors, late) {
 		t.Errorf("%d of %d failed: %+v", r.Failed, r.Requests, r.Errors)
 	}
 }
 
-// TestAServerThatGoesAwayHasItsRequestsFinished: what it took is answered, and the
-// next ones are asked on another connection.
+// TestAServerThatGoesAwayHasItsRequestsFinished: requests that the server accepted before GOAWAY are
+// answered, and the next ones use another connection.
 func TestAServerThatGoesAwayHasItsRequestsFinished(t *testing.T) {
 	url := answering(t, func(p *peer) {
 		_ = p.WriteSettings()

@@ -20,7 +20,7 @@ import (
 	"linerate/internal/load/request"
 )
 
-// addressOf is a server's by its URL.
+// addressOf returns a server's address from its URL.
 func addressOf(t *testing.T, raw string) netip.AddrPort {
 	t.Helper()
 	u, err := url.Parse(raw)
@@ -38,7 +38,7 @@ func spec(t *testing.T, url string, paths ...string) Spec {
 	return Spec{Server: addressOf(t, url), Paths: paths, Connections: 4, Load: client.Load{Arrivals: request.Constant, Timeout: 5 * time.Second, Requests: 20, Seed: 1}}
 }
 
-// result is the account of a load.
+// result returns the account of a load.
 func result(ctx context.Context, s Spec) (request.Result, error) {
 	a, m, err := Account(ctx, s)
 	if a == nil {
@@ -67,9 +67,8 @@ func body(n int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, strings.Repeat("x", n)) }
 }
 
-// TestAStallIsSeenByAllWhoWereDue is the point of an open loop: a server that
-// answers nobody for a while has made all wait who were due in it, not only
-// those on whose connections it happened to stall.
+// TestAStallIsSeenByAllWhoWereDue is the purpose of an open loop: a server that stalls delays all
+// requests that were due during the stall, not only those on the connections that it happened to stall.
 func TestAStallIsSeenByAllWhoWereDue(t *testing.T) {
 	const stall = 400 * time.Millisecond
 	var n atomic.Int64
@@ -86,9 +85,9 @@ func TestAStallIsSeenByAllWhoWereDue(t *testing.T) {
 	s := spec(t, url)
 	s.Connections, s.Rate, s.Requests = 2, 500, 500
 	r := offer(t, s)
-	// A second of schedule, two fifths of it stalled: about 200 were due
-	// meanwhile, and half of those waited for more than half of it. Measured
-	// from when it was sent, only the two on the wire were slow.
+	// A second of schedule, two fifths of it stalled: about 200 requests were due meanwhile, and half of
+	// them waited for more than half of it. Measured from when they were sent, only the two in flight
+	// were slow.
 	if r.Latency.P75 < int64(stall/8) || r.Latency.P90 < int64(stall/2) {
 		t.Errorf("p75 %v and p90 %v of the latency do not show a stall of %v", time.Duration(r.Latency.P75), time.Duration(r.Latency.P90), stall)
 	}
@@ -158,7 +157,7 @@ func TestErrorsByKind(t *testing.T) {
 			s := spec(t, c.url)
 			s.Requests, s.Timeout = 3, 10*time.Second
 			if c.kind == "tls" {
-				s.Roots = x509.NewCertPool() // of others
+				s.Roots = x509.NewCertPool() // does not contain the server's root
 			}
 			if c.name == "late" {
 				s.Timeout = 50 * time.Millisecond
@@ -183,8 +182,7 @@ func TestConnectionsAreKeptOrNot(t *testing.T) {
 	}
 }
 
-// TestAnIdleConnectionThatTheServerClosedIsNoError: it is looked at before
-// it is used.
+// TestAnIdleConnectionThatTheServerClosedIsNoError: a connection is checked before it is reused.
 func TestAnIdleConnectionThatTheServerClosedIsNoError(t *testing.T) {
 	server := httptest.NewUnstartedServer(body(1))
 	server.Config.IdleTimeout = 20 * time.Millisecond
@@ -279,7 +277,7 @@ func TestMix(t *testing.T) {
 		}
 	})
 	s := spec(t, url, "/small", "/big")
-	s.Requests, s.Rate = 400, 1e6 // in an open loop the mix is the schedule's
+	s.Requests, s.Rate = 400, 1e6 // in an open loop the schedule determines the mix
 	r := offer(t, s)
 	if r.Answered != 400 || r.Targets[0].Answered != 200 || r.Targets[1].Answered != 200 || r.Targets[1].Body != 200_000 {
 		t.Errorf("targets %+v, errors %+v", r.Targets, r.Errors)
@@ -313,8 +311,8 @@ func TestInterruptionKeepsTheAccount(t *testing.T) {
 	}
 }
 
-// raw is a server that says text to each connection as soon as it is asked, and
-// then as much more as is taken.
+// raw returns a server that writes text to each connection when it gets a request, and then more as long
+// as the client reads.
 func raw(t *testing.T, text, more string) string {
 	t.Helper()
 	return serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -329,15 +327,14 @@ func raw(t *testing.T, text, more string) string {
 	})
 }
 
-// TestHostileServers are those that a run is to outlive, with each request counted
-// once.
+// TestHostileServers: a run must survive these servers, and count each request once.
 func TestHostileServers(t *testing.T) {
 	const answer = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"
 	const chunks = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n"
 	for _, c := range []struct {
 		name, url string
 		answered  uint64
-		first     string // failure's words
+		first     string // text of the first failure
 	}{
 		{"endless header", raw(t, "HTTP/1.1 200 OK\r\n", "A: "+strings.Repeat("x", 32<<10)+"\r\n"), 0, "headers of more than"},
 		{"endless line", raw(t, "HTTP/1.1 200 OK\r\nA: ", strings.Repeat("x", 32<<10)), 0, "headers of more than"},

@@ -67,8 +67,7 @@ func TestAccountsForEveryFrame(t *testing.T) {
 	}
 }
 
-// TestLossDuplicatesReordering sends frames by hand: what happened to them is
-// known.
+// TestLossDuplicatesReordering sends frames by hand, so that loss, duplicates and reordering are known.
 func TestLossDuplicatesReordering(t *testing.T) {
 	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
@@ -131,8 +130,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestFinishWaitsForTheReader: a reader that gets no CPU looks like a wire on
-// which nothing arrives.
+// TestFinishWaitsForTheReader: a reader that gets no CPU time must not look like a link on which nothing
+// arrives.
 func TestFinishWaitsForTheReader(t *testing.T) {
 	spec := load.Spec{Sizes: []int{64}, SrcMAC: make(net.HardwareAddr, 6), DstMAC: make(net.HardwareAddr, 6),
 		Flows: load.FlowSpace{Count: 1, Src: netip.MustParseAddr("198.18.0.1"), Dst: netip.MustParseAddr("198.19.0.1")}}
@@ -149,7 +148,7 @@ func TestFinishWaitsForTheReader(t *testing.T) {
 	}
 	count(f.End(0, load.Stamp{Run: 1}, load.Ending{Workers: 1, Total: 1}))
 	go func() {
-		time.Sleep(60 * time.Millisecond) // thrice what is quiet
+		time.Sleep(60 * time.Millisecond) // three times the quiet period
 		b := make([]byte, 60)
 		f.Put(b, 0)
 		f.Stamp(b, load.Stamp{Run: 1})

@@ -12,8 +12,7 @@ import (
 	"linerate/internal/port"
 )
 
-// TestSlicer: every lane gets its slices in the order of the plan, and every
-// frame is in its lane's account.
+// TestSlicer: every lane gets its slices in the plan's order, and every frame is in its lane's account.
 func TestSlicer(t *testing.T) {
 	t.Run("one way", func(t *testing.T) { testSlicer(t, 1) })
 	t.Run("both ways", func(t *testing.T) { testSlicer(t, 2) })
@@ -65,7 +64,7 @@ func testSlicer(t *testing.T, ways uint64) {
 			t.Errorf("lane %d: %+v", i, l)
 		}
 		if there, back := sinks[i].Received(t), gens[i].Received(t); there != l.TxPackets/ways || there+back != l.TxPackets {
-			t.Errorf("lane %d: of %d frames %d arrived there and %d back", i, l.TxPackets, there, back)
+			t.Errorf("lane %d: of %d frames %d arrived on the way there and %d on the way back", i, l.TxPackets, there, back)
 		}
 	}
 	plan.Limit, plan.Least = time.Nanosecond, 4

@@ -16,10 +16,10 @@ import (
 	"linerate/internal/port"
 )
 
-// perFrame is the CPU time that the kernel says a frame took.
+// perFrame is the CPU time per frame that the fake kernel reports.
 const perFrame = time.Microsecond
 
-// slicing is a slicer over a wire with lanes, whose frames cost perFrame each.
+// slicing returns a slicer over a link with lanes, whose frames cost perFrame each.
 func slicing(t *testing.T, lanes int) (*wireOf, load.Slicer, []load.Lane) {
 	t.Helper()
 	w, e := newWire(t)
@@ -34,8 +34,8 @@ func slicing(t *testing.T, lanes int) (*wireOf, load.Slicer, []load.Lane) {
 	return w, s, all
 }
 
-// TestSlicer: slices in the order of the plan, each as long as asked at least, by the
-// time that the kernel counts; every frame in its lane's account, guards included.
+// TestBpfSlicer: slices follow the plan's order and last at least as long as requested, by the time that
+// the kernel counts; every frame is in its lane's account, guards included.
 func TestBpfSlicer(t *testing.T) {
 	w, s, lanes := slicing(t, 2)
 	plan := load.SlicePlan{Order: []uint8{1, 0, 0, 1}, Limit: time.Minute, Slice: 100 * perFrame, Guard: 20, Warm: 50}
@@ -58,8 +58,8 @@ func TestBpfSlicer(t *testing.T) {
 	w.allClosed()
 }
 
-// TestSlicerOfALossyLane: a slice says that frames are missing, and the account has them
-// as lost. The wait for them passes on a clock of the test's own.
+// TestSlicerOfALossyLane: a slice reports missing frames, and the account counts them as lost. Waiting
+// for them uses a fake clock.
 func TestSlicerOfALossyLane(t *testing.T) {
 	w, s, lanes := slicing(t, 1)
 	w.lose = true
@@ -77,7 +77,7 @@ func TestSlicerOfALossyLane(t *testing.T) {
 	w.allClosed()
 }
 
-// TestLostIsWaitedForOnce: what was lost before is not waited for again.
+// TestLostIsWaitedForOnce: frames that were lost earlier are not waited for again.
 func TestLostIsWaitedForOnce(t *testing.T) {
 	w, s, lanes := slicing(t, 1)
 	w.lose = true
@@ -117,7 +117,7 @@ func TestLostIsWaitedForOnce(t *testing.T) {
 	}
 }
 
-// TestSlicerFails: whatever fails, or ends the run, leaves nothing open.
+// TestSlicerFails: any failure, or the end of the run, leaves nothing open.
 func TestSlicerFails(t *testing.T) {
 	broken := errors.New("broken")
 	plan := load.SlicePlan{Order: []uint8{0, 1}, Limit: time.Minute, Slice: perFrame}
@@ -169,8 +169,8 @@ func TestNewSlicerRefuses(t *testing.T) {
 	}
 }
 
-// TestAim: the next frames of a slice are as many as the rest of its time needs, in
-// whole batches, and never more than the queues hold.
+// TestAim: the next batch of frames fills the rest of the slice's time, in whole batches, and never
+// exceeds what the queues hold.
 func TestAim(t *testing.T) {
 	for name, c := range map[string]struct {
 		took   time.Duration

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// put lays out one captured frame as bpf(4) does.
+// put writes one captured frame in the layout of bpf(4).
 func put(b []byte, ns uint64, frame []byte) []byte {
-	head := make([]byte, 32) // hdrlen that aligns what follows an Ethernet header
+	head := make([]byte, 32) // a header length that aligns the data after an Ethernet header
 	binary.LittleEndian.PutUint64(head[headerSec:], ns/1e9)
 	binary.LittleEndian.PutUint64(head[headerNsec:], ns%1e9)
 	binary.LittleEndian.PutUint32(head[headerCaptured:], uint32(len(frame)))
@@ -21,7 +21,7 @@ func put(b []byte, ns uint64, frame []byte) []byte {
 	return b
 }
 
-// walked is one frame that a walk visited.
+// walked is one visited frame.
 type walked struct {
 	bytes int
 	ns    uint64
@@ -39,7 +39,7 @@ func walk(b []byte) (all []walked) {
 func TestEachFrame(t *testing.T) {
 	three := put(put(put(nil, 5_000_000_007, make([]byte, 60)), 6, []byte("abc")), 8e9, nil)
 	// with changes the field of the second frame's header at an offset.
-	second := 32 + 64 // its header's place
+	second := 32 + 64 // offset of its header
 	with := func(field int, value uint16) []byte {
 		b := slices.Clone(three)
 		binary.LittleEndian.PutUint16(b[second+field:], value)
@@ -68,15 +68,15 @@ func TestEachFrame(t *testing.T) {
 	}
 }
 
-// FuzzEachFrame walks any bytes, which must not panic and never show a byte twice, and
-// frames made of them, of which none may be missed.
+// FuzzEachFrame walks arbitrary bytes, which must not panic and never show a byte twice, and frames made
+// of them, none of which may be missed.
 func FuzzEachFrame(f *testing.F) {
 	f.Add(put(put(nil, 1, make([]byte, 60)), 2, []byte("x")))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		end := 0
 		eachFrame(b, func(frame []byte, _ uint64) {
-			at := cap(b) - cap(frame) // its place in b
+			at := cap(b) - cap(frame) // its offset in b
 			if at < end+headerLeast || at+len(frame) > len(b) {
 				t.Fatalf("a frame of %d bytes at %d, after one that ended at %d, in %d bytes", len(frame), at, end, len(b))
 			}

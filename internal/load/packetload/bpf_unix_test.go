@@ -21,20 +21,19 @@ import (
 	"linerate/internal/port"
 )
 
-// wireOf is a wire between senders and receivers, with sockets in the place of bpf
-// descriptors: what one sends through device "gen1", receivers on "sink1" capture, in
-// buffers as bpf(4) lays them out.
+// wireOf is a link between senders and receivers, with sockets instead of bpf descriptors: what is sent
+// through device "gen1" is captured by receivers on "sink1", in buffers with the layout of bpf(4).
 type wireOf struct {
 	t       *testing.T
 	mu      sync.Mutex
 	opened  []*os.File
 	sinks   map[string][]int // a device's receiving descriptors, by their other ends
-	lose    bool             // what is sent from now on is lost on the way
+	lose    bool             // frames sent from now on are lost
 	carried atomic.Int64     // frames that arrived
 	drops   atomic.Uint32
-	refuse  error // of the next opening
-	after   int   // openings until then
-	// unreadable has descriptors opened for writing alone: every system refuses to read them.
+	refuse  error // error of a later open
+	after   int   // opens before that
+	// unreadable opens descriptors for writing only: every system refuses to read them.
 	unreadable bool
 }
 
@@ -50,7 +49,7 @@ func newWire(t *testing.T) (*wireOf, bpfEngine) {
 	return w, bpfEngine{w.open, func(*os.File) (uint32, error) { return w.drops.Load(), nil }}
 }
 
-// open satisfies wire.Door.
+// open implements wire.Door.
 func (w *wireOf) open(o wire.Order) (wire.Opened, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -83,7 +82,7 @@ func (w *wireOf) open(o wire.Order) (wire.Opened, error) {
 	return wire.Opened{File: f, Buffer: 1 << 16, Device: wire.Device{Name: o.Device, MTU: 1500, MAC: net.HardwareAddr{2, 0, 0, 0, 0, 1}}}, nil
 }
 
-// carry brings what is sent at one end to a device's receivers, until that end is closed.
+// carry delivers what is sent at one end to a device's receivers, until that end is closed.
 func (w *wireOf) carry(from int, to string) {
 	defer unix.Close(from)
 	frame := make([]byte, 2048)
@@ -107,11 +106,11 @@ func (w *wireOf) deliver(to string, frames ...[]byte) {
 	sinks := w.sinks[to]
 	w.mu.Unlock()
 	for _, s := range sinks {
-		_, _ = unix.Write(s, buffer) // one that is closed captures nothing
+		_, _ = unix.Write(s, buffer) // a closed receiver captures nothing
 	}
 }
 
-// allClosed fails the test where a descriptor that was opened still is open.
+// allClosed fails the test if an opened descriptor was not closed.
 func (w *wireOf) allClosed() {
 	w.t.Helper()
 	for _, f := range w.opened {
@@ -141,8 +140,8 @@ func run(t *testing.T, e bpfEngine, spec load.Spec, packets uint64) load.Sent {
 	return sent
 }
 
-// TestSentIsReceived: two workers on descriptors of their own, and every frame in the
-// account; a frame that is not linerate's is foreign.
+// TestSentIsReceived: two workers on separate descriptors, and every frame is in the account; a frame
+// that is not linerate's is foreign.
 func TestSentIsReceived(t *testing.T) {
 	w, e := newWire(t)
 	r, err := e.NewReceiver("sink", port.Here, load.Watch{Stream: -1})
@@ -167,11 +166,11 @@ func TestSentIsReceived(t *testing.T) {
 	w.allClosed()
 }
 
-// TestReceiverWatches: one stream alone counts, Reset begins anew, and what the kernel
-// dropped since is told.
+// TestReceiverWatches: only the chosen stream counts, Reset starts again, and frames that the kernel
+// dropped since then are reported.
 func TestReceiverWatches(t *testing.T) {
 	w, e := newWire(t)
-	w.drops.Store(5) // before anybody watched
+	w.drops.Store(5) // before the receiver existed
 	r, err := e.NewReceiver("sink", port.Here, load.Watch{Stream: 7})
 	if err != nil {
 		t.Fatal(err)
@@ -197,7 +196,7 @@ func TestReceiverWatches(t *testing.T) {
 	}
 }
 
-// TestReceiverFails: what cannot be read or asked is an error of who asks, and leaves
+// TestReceiverFails: failures to read or query a descriptor are returned to the caller, and leave
 // nothing open.
 func TestReceiverFails(t *testing.T) {
 	w, e := newWire(t)
@@ -226,7 +225,7 @@ func TestReceiverFails(t *testing.T) {
 	}
 }
 
-// TestSend: a full queue is no error, a device that is gone is one.
+// TestSend: a full queue is not an error, a device that disappeared is.
 func TestSend(t *testing.T) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET, 0)
 	if err != nil {
@@ -256,8 +255,7 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// TestGeneratorClosesWhatItOpened: whichever opening fails, and where a frame does not
-// fit the device.
+// TestGeneratorClosesWhatItOpened: whichever open fails, or if a frame exceeds the MTU.
 func TestGeneratorClosesWhatItOpened(t *testing.T) {
 	spec := specOf(10)
 	spec.CPUs = []int{-1, -1, -1}
@@ -272,7 +270,7 @@ func TestGeneratorClosesWhatItOpened(t *testing.T) {
 	w, e := newWire(t)
 	spec.Sizes = []int{4000}
 	if _, err := e.NewGenerator(spec, port.Here); err == nil {
-		t.Error("a frame larger than the device's MTU passes")
+		t.Error("a frame larger than the device's MTU is accepted")
 	}
 	w.allClosed()
 }

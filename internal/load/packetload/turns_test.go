@@ -12,10 +12,10 @@ import (
 	"linerate/internal/load"
 )
 
-// TestTurnsThatWereDisturbed take none of the plan's time, up to as much again.
+// TestTurnsThatWereDisturbed: disturbed slices do not use up the plan's time, up to as much again.
 func TestTurnsThatWereDisturbed(t *testing.T) {
 	const each = time.Millisecond
-	for every, want := range map[int]int{0: 11, 2: 21, 1: 21, 4: 14} { // every n-th is disturbed; slices in all, with the first round
+	for every, want := range map[int]int{0: 11, 2: 21, 1: 21, 4: 14} { // every n-th slice is disturbed; total number of slices, with the first round
 		p := load.SlicePlan{Order: make([]uint8, 100), Limit: 10 * each}
 		var out load.Sliced
 		now, n := uint64(7), 0
@@ -27,14 +27,13 @@ func TestTurnsThatWereDisturbed(t *testing.T) {
 			return one, nil
 		})
 		if err != nil || len(out.Slices) != want {
-			t.Errorf("every %d. disturbed: %d slices of a millisecond, %v; want %d", every, len(out.Slices), err, want)
+			t.Errorf("every %d-th slice disturbed: %d slices of a millisecond, %v; want %d", every, len(out.Slices), err, want)
 		}
 	}
 }
 
-// TestTurns: lanes come in the plan's order, the first slice of each turn of
-// the first round after the longer guard, and a context ends the run, or its time,
-// once there are slices enough.
+// TestTurns: lanes follow the plan's order, the first slice of each turn in the first round comes after
+// the longer guard, and the run ends by its context or its time, once there are enough slices.
 func TestTurns(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var did []string

@@ -22,7 +22,7 @@ import (
 	"linerate/internal/wait"
 )
 
-// device takes what take says, of each batch, and keeps copies of all frames.
+// device accepts what take returns of each batch, and keeps copies of all frames.
 type device struct {
 	mu     sync.Mutex
 	take   func(call, n int) (int, error)
@@ -47,7 +47,7 @@ func (d *device) Send(frames [][]byte) (int, error) {
 
 func (d *device) Close() error { d.closed++; return nil }
 
-// generator sends flows over a device.
+// generator returns a generator that sends flows over a device.
 func generator(t *testing.T, d *device, change func(*Config)) *Generator {
 	t.Helper()
 	mac := net.HardwareAddr{2, 0, 0, 0, 0, 1}
@@ -68,8 +68,8 @@ func v6(c *Config) {
 	c.Spec.Flows.Src, c.Spec.Flows.Dst, c.Spec.Sizes = netip.MustParseAddr("2001:2::1"), netip.MustParseAddr("2001:2::1:1"), []int{128}
 }
 
-// TestDue: as many frames as a rate has by a time, the first at once, never more than a batch
-// or the limit; those that were missed are made up for.
+// TestDue: as many frames are due as the rate gives by a time, the first one at once, never more than a
+// batch or the limit; missed ones are made up for.
 func TestDue(t *testing.T) {
 	for _, c := range []struct {
 		interval    float64
@@ -86,7 +86,7 @@ func TestDue(t *testing.T) {
 			t.Errorf("%+v: %d are due", c, got)
 		}
 	}
-	// Whoever asks, and however seldom, has sent what is due by then.
+	// However often it is called, everything due by then has been sent.
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 200 {
 		w := worker{interval: 50 + 1000*r.Float64(), limit: 1 + r.Uint64N(500)}
@@ -103,8 +103,8 @@ func TestDue(t *testing.T) {
 	}
 }
 
-// TestRest: a worker sleeps while its next frame is far away, never to within what a nap may
-// be late of that frame or of the end, and no longer than it takes to hear of a stop.
+// TestRest: a worker sleeps only while its next frame is far away, wakes early enough for that frame or
+// the end despite timer delays, and sleeps no longer than it may take to react to a stop.
 func TestRest(t *testing.T) {
 	slept := time.Duration(0)
 	was := nap
@@ -112,7 +112,7 @@ func TestRest(t *testing.T) {
 	defer func() { nap = was }()
 	const late = wait.Late
 	for _, c := range []struct {
-		interval, duration time.Duration // the duration 0: no end
+		interval, duration time.Duration // duration 0: no end
 		sent               uint64
 		since              time.Duration
 		want               time.Duration
@@ -129,8 +129,8 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// TestUnsent: what a rate had due and was not sent is counted, and a run that reached its number
-// of frames lasts until the last one's interval is over.
+// TestUnsent: frames that were due and not sent are counted, and a run with a number of frames lasts
+// until the interval after its last one is over.
 func TestUnsent(t *testing.T) {
 	for _, c := range []struct {
 		interval             float64
@@ -149,8 +149,8 @@ func TestUnsent(t *testing.T) {
 	}
 }
 
-// TestPrecomputed: frames of one size, whose headers are made once, are those that are made one
-// by one, checksums included.
+// TestPrecomputed: frames of one size from precomputed headers equal those built one by one, checksums
+// included.
 func TestPrecomputed(t *testing.T) {
 	for name, family := range map[string]func(*Config){"IPv4": func(*Config) {}, "IPv6": v6} {
 		fast, slow := &device{}, &device{}
@@ -178,8 +178,8 @@ func TestPrecomputed(t *testing.T) {
 	}
 }
 
-// TestAnEndedRunCountsWhatWasTaken: of the last batch, frames that the device had no room
-// for until the end were not sent.
+// TestAnEndedRunCountsWhatWasTaken: frames of the last batch that the device did not accept before the
+// end were not sent.
 func TestAnEndedRunCountsWhatWasTaken(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	d := &device{take: func(call, n int) (int, error) {
@@ -196,7 +196,7 @@ func TestAnEndedRunCountsWhatWasTaken(t *testing.T) {
 	}
 }
 
-// TestRunAccounts: frames, bytes with FCS, and the end of the stream after them.
+// TestRunAccounts: frames, bytes with FCS, and then the end of the stream.
 func TestRunAccounts(t *testing.T) {
 	d := &device{take: func(call, n int) (int, error) { return (n + 1) / 2 * (call % 2), nil }}
 	g := generator(t, d, func(c *Config) { c.Spec.Sizes = []int{64, 128, 64} })
@@ -224,8 +224,8 @@ func TestRunAccounts(t *testing.T) {
 	}
 }
 
-// TestRunOnSeveralCPUs: a number of frames is divided without a rest, flows belong to one
-// worker each, and CPUs that have no flow are named.
+// TestRunOnSeveralCPUs: the frames are divided completely, each flow belongs to one worker, and CPUs
+// without a flow are reported.
 func TestRunOnSeveralCPUs(t *testing.T) {
 	d := &device{}
 	g := generator(t, d, func(c *Config) { c.Spec.CPUs, c.Spec.Flows.Count = []int{-1, -1, -1, -1}, 3 })
@@ -244,7 +244,7 @@ func TestRunOnSeveralCPUs(t *testing.T) {
 	}
 }
 
-// TestRunFails: a device's error ends all workers, and is told.
+// TestRunFails: an error of the device ends all workers, and is returned.
 func TestRunFails(t *testing.T) {
 	broken := errors.New("link down")
 	d := &device{take: func(call, n int) (int, error) {
@@ -259,8 +259,8 @@ func TestRunFails(t *testing.T) {
 	}
 }
 
-// TestRunIsEnded by its context, with the account of what was sent until then, and sends
-// again afterwards as if it had not.
+// TestRunIsEnded: a run ended by its context returns the account so far, and the next run is not
+// affected.
 func TestRunIsEnded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	d := &device{}
@@ -286,8 +286,8 @@ func TestRunIsEnded(t *testing.T) {
 	}
 }
 
-// TestCannotBegin: what cannot be sent is refused before a port is opened, and a port that does not
-// open closes those that did.
+// TestCannotBegin: impossible loads are refused before a port is opened, and if a port fails to open
+// the others are closed.
 func TestCannotBegin(t *testing.T) {
 	mac := net.HardwareAddr{2, 0, 0, 0, 0, 1}
 	d, opened := &device{}, 0
@@ -312,7 +312,7 @@ func TestCannotBegin(t *testing.T) {
 	}
 }
 
-// TestNoRoom: a single frame is tried for half a second.
+// TestNoRoom: a single frame is retried for half a second.
 func TestNoRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tries := 0
@@ -328,7 +328,7 @@ func TestNoRoom(t *testing.T) {
 	})
 }
 
-// TestStepper counts what the device took, and does not send again what it did.
+// TestStepper: it counts the frames that the device accepted, and does not send them again.
 func TestStepper(t *testing.T) {
 	d := &device{take: func(call, n int) (int, error) { return min(n, 5), nil }}
 	g := generator(t, d, nil)

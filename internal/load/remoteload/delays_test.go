@@ -9,7 +9,7 @@ import (
 	"linerate/internal/port"
 )
 
-// delaying is an engine whose receivers saw one frame, so much later than it was sent.
+// delaying is an engine whose receivers saw one frame with the given delay.
 type delaying struct {
 	fake
 	ns uint64
@@ -30,8 +30,8 @@ func (d delayed) Finish(context.Context, time.Duration) (load.Received, error) {
 	return load.Received{RxPackets: 1, Seconds: 1, Delays: h, Latency: h.Latency()}, nil
 }
 
-// TestDelaysOverTheLink: accounts of several ways, or of transmissions one after the other, have a
-// latency where one clock measured it, and none where two did.
+// TestDelaysOverTheLink: accounts of several ways, or of consecutive transmissions, have a latency if
+// both ends share a clock, and none otherwise.
 func TestDelaysOverTheLink(t *testing.T) {
 	for boot, known := range map[string]bool{"boot-1": true, "boot-2": false} {
 		near, _ := served(t, "boot-1", delaying{silent(), 1000})
@@ -62,7 +62,7 @@ func TestDelaysOverTheLink(t *testing.T) {
 	}
 }
 
-// TestHostileDelays: a histogram of another shape is not added to ours.
+// TestHostileDelays: a histogram of another shape is not added.
 func TestHostileDelays(t *testing.T) {
 	var h load.Histogram
 	h.Counts = make([]uint64, 3)
@@ -75,7 +75,7 @@ func TestHostileDelays(t *testing.T) {
 	if err != nil || got.Delays.Counts != nil {
 		t.Errorf("%+v, %v", got.Delays, err)
 	}
-	got.Plus(got) // and nothing falls over
+	got.Plus(got) // must not panic
 }
 
 type odd struct {

@@ -17,7 +17,7 @@ import (
 	"linerate/internal/port"
 )
 
-// fake is an engine whose generator runs until it is told to stop.
+// fake is an engine whose generator runs until it is stopped.
 type fake struct {
 	closed  chan string
 	running chan bool
@@ -62,10 +62,10 @@ type pipe struct {
 	io.WriteCloser
 }
 
-// silent is an engine of which nobody hears what was closed.
+// silent returns an engine whose closing is not observed.
 func silent() fake { return fake{make(chan string, 9), make(chan bool, 9)} }
 
-// pair is a link and its far side; ended gets what Serve returned.
+// pair returns a link and its far side; ended receives the result of Serve.
 func pair(t *testing.T, boot string) (*Link, fake, chan error) {
 	t.Helper()
 	f := silent()
@@ -73,7 +73,7 @@ func pair(t *testing.T, boot string) (*Link, fake, chan error) {
 	return l, f, ended
 }
 
-// served is a link to a far side with an engine.
+// served returns a link to a far side with an engine.
 func served(t *testing.T, boot string, engine load.Engine) (*Link, chan error) {
 	t.Helper()
 	toFar, fromNear := io.Pipe()
@@ -92,7 +92,7 @@ func served(t *testing.T, boot string, engine load.Engine) (*Link, chan error) {
 	return l, ended
 }
 
-// side is a machine whose link cannot be made anew.
+// side returns a machine whose link cannot be reconnected.
 func side(l *Link) *Side {
 	return &Side{link: l, Start: func(context.Context) (*Link, error) { return nil, l.Broken() }}
 }
@@ -149,7 +149,7 @@ func TestOverTheLink(t *testing.T) {
 	}
 }
 
-// Either side does the other's work, where a wire carries both directions.
+// TestSides: either side can do the other's work on a link that carries both directions.
 func TestSides(t *testing.T) {
 	a, _, _ := pair(t, "boot-1")
 	b, _, _ := pair(t, "boot-2")
@@ -177,7 +177,7 @@ func TestCancelledRunGivesItsAccount(t *testing.T) {
 	}
 }
 
-// A pipe that is cut in the middle fails what waits, at once.
+// TestCutLink: a pipe that is cut in the middle makes pending calls fail at once.
 func TestCutLink(t *testing.T) {
 	toNear, fromFar := io.Pipe()
 	toFar, fromNear := io.Pipe()
@@ -283,7 +283,7 @@ func (s shell) Pipe(ctx context.Context, script string, args ...string) (io.Read
 	return pipe{out, in}, c.Start()
 }
 
-// TestAnotherSystem runs what is installed there: a copy of this program would not run.
+// TestAnotherSystem runs the program installed there, since a copy of this one would not run.
 func TestAnotherSystem(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

@@ -19,12 +19,12 @@ import (
 	"linerate/internal/port"
 )
 
-// counted is this machine with counters that a test moves.
+// counted returns this machine with counters that the test controls.
 func counted(c *Counts) Machine {
 	return Machine{Host: &localhost.Runner{}, Count: func(context.Context, string) (Counts, error) { return *c, nil }}
 }
 
-// acting is an engine whose pkt-gen is a script; $2 is tx or rx.
+// acting returns an engine whose pkt-gen is a script; $2 is tx or rx.
 func acting(t *testing.T, c *Counts, script string) *PktGen {
 	t.Helper()
 	program := t.TempDir() + "/pkt-gen"
@@ -34,7 +34,7 @@ func acting(t *testing.T, c *Counts, script string) *PktGen {
 	return &PktGen{program: program, Generator: counted(c), Receiver: counted(c)}
 }
 
-// sends is what a script does that has sent so many frames once it is interrupted.
+// sends returns the end of a script that reports n sent frames when it is interrupted.
 func sends(n int) string {
 	return fmt.Sprintf(`trap 'echo "%s"; exit 1' INT; echo Ready...; while :; do sleep 0.05; done`, strings.TrimSpace(said(n, "2.00")))
 }
@@ -61,7 +61,7 @@ func TestSentAndReceived(t *testing.T) {
 	if err != nil || got.RxPackets != 990 || *got.Lost != 10 || *got.TxPackets != 1000 || got.RxPPS != 495 || len(got.Warnings) != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	// What the interface counts otherwise is heard.
+	// Counters that differ from pkt-gen's numbers give a warning.
 	if err := rx.Reset(); err != nil {
 		t.Fatal(err)
 	}
@@ -88,26 +88,26 @@ func TestEndsAndFailures(t *testing.T) {
 	}
 	ctx := context.Background()
 	if s, err := run(ctx, acting(t, &at, strings.Replace(sends(5), "'echo", "'sleep 3; echo", 1)), 1); err != nil || s.TxPackets != 5 {
-		t.Errorf("one that is interrupted: %+v, %v", s, err)
+		t.Errorf("an interrupted program: %+v, %v", s, err)
 	}
 	if _, err := run(ctx, &PktGen{program: "no-such-program", Generator: counted(&at)}, 0); err == nil || !strings.Contains(err.Error(), "there is no program no-such-program") || hint.Of(err) == "" {
-		t.Errorf("one that is not there: %v", err)
+		t.Errorf("a missing program: %v", err)
 	}
 	if _, err := run(ctx, acting(t, &at, "echo broken; exit 4"), 0); err == nil || !strings.Contains(err.Error(), "failed with status 4: broken") {
-		t.Errorf("one that fails: %v", err)
+		t.Errorf("a failing program: %v", err)
 	}
 	if _, err := run(ctx, acting(t, &at, "echo nothing"), 0); !errors.Is(err, errUnclosed) {
-		t.Errorf("one that says nothing: %v", err)
+		t.Errorf("a program without output: %v", err)
 	}
 	short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
 	defer cancel()
 	if _, err := run(short, acting(t, &at, "sleep 60"), 0); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("one that nobody waits for: %v", err)
+		t.Errorf("a program that is not waited for: %v", err)
 	}
 }
 
-// What an interrupted generator leaves in its rings was not sent, and is not lost; an
-// interface that counts a part of what it sends is not believed, and heard.
+// TestLeftInRings: frames that an interrupted generator leaves in its rings were not sent, and are not
+// lost; an interface that counts only a part is ignored, with a warning.
 func TestLeftInRings(t *testing.T) {
 	for _, c := range []struct {
 		pps, counted  uint64
@@ -120,8 +120,8 @@ func TestLeftInRings(t *testing.T) {
 	}
 }
 
-// A generator's time begins when it says that it sends, however long its start
-// takes; one that ends before that is told, and what it said last.
+// TestGeneratorGetsReady: a generator's time begins when it reports that it sends, however long it takes
+// to start; if it exits before that, the error includes its last output.
 func TestGeneratorGetsReady(t *testing.T) {
 	var at Counts
 	run := func(script string) (load.Sent, error) {
@@ -134,15 +134,15 @@ func TestGeneratorGetsReady(t *testing.T) {
 	}
 	s, err := run("trap 'echo too early; exit' INT; sleep 1; " + sends(7))
 	if err != nil || s.TxPackets != 7 {
-		t.Errorf("one that takes a second to begin: %+v, %v", s, err)
+		t.Errorf("a generator that takes a second to start: %+v, %v", s, err)
 	}
 	_, err = run(`echo "ix0 is busy"; exit 1`)
 	if err == nil || !strings.Contains(err.Error(), "ix0 is busy") || !strings.Contains(err.Error(), "ended before it started") {
-		t.Errorf("one that never begins: %v", err)
+		t.Errorf("a generator that never starts: %v", err)
 	}
 }
 
-// TestQuickIsReady: a program whose end is heard of before its word did begin.
+// TestQuickIsReady: a program whose exit is seen before its output did start.
 func TestQuickIsReady(t *testing.T) {
 	synctest.Test(t, readyAtOnce)
 }
@@ -152,7 +152,7 @@ func readyAtOnce(t *testing.T) {
 		pipe: &host.Pipe{In: nothing{}, Wait: func() error { return nil }, End: func() {}}}
 	begun := make(chan error, 1)
 	go func() { begun <- p.await(context.Background(), "Ready...") }()
-	synctest.Wait() // it waits
+	synctest.Wait() // until it waits
 	p.mu.Lock()
 	p.text.WriteString("Ready...\n7 sent\n")
 	p.mu.Unlock()
@@ -162,7 +162,7 @@ func readyAtOnce(t *testing.T) {
 	}
 }
 
-// nothing takes what it is told.
+// nothing discards its input.
 type nothing struct{}
 
 func (nothing) Write(b []byte) (int, error) { return len(b), nil }
@@ -173,7 +173,7 @@ func TestPktGenLine(t *testing.T) {
 	s := spec
 	s.Flows.SrcSpan, s.Flows.DstSpan, s.Flows.Count = 20, 100, 2000
 	argv, err := tool.sending(job{s, load.Offer{Rate: load.Rate{PPS: 1000}, Limit: load.Limit{Packets: 400}}})
-	want := "pkt-gen -N -f tx -i ix0 -w 2 -l 60 -4 -s 198.18.0.1:1024-198.18.0.20:1024 -d 198.19.0.1:9-198.19.0.100:9 -R 500 -n 400 -p 2" // each thread keeps the pace
+	want := "pkt-gen -N -f tx -i ix0 -w 2 -l 60 -4 -s 198.18.0.1:1024-198.18.0.20:1024 -d 198.19.0.1:9-198.19.0.100:9 -R 500 -n 400 -p 2" // the pace is per thread
 	if err != nil || strings.Join(argv, " ") != want {
 		t.Errorf("%v, %v; want %s", argv, err, want)
 	}

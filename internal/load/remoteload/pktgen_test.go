@@ -13,18 +13,18 @@ import (
 	"linerate/internal/port"
 )
 
-// said is a summary of pkt-gen's.
+// said returns a summary as pkt-gen prints it.
 func said(packets int, seconds string) string {
 	return fmt.Sprintf("Sent %d packets 64000 bytes 3 events 124 bytes each in %s seconds.\n", packets, seconds)
 }
 
-// sender is a generator of a program, or of none.
+// sender returns a generator without a running program.
 func sender() *pktGenerator {
 	return &pktGenerator{&PktGen{}, load.Spec{Device: "ix0", Sizes: []int{128}}}
 }
 
-// TestAccountOfSlowAndFast: one that is off its pace is off by as much either way, and what it
-// had due and did not send is counted.
+// TestAccountOfSlowAndFast: a deviation from the pace is reported in either direction, and frames that
+// were due but not sent are counted.
 func TestAccountOfSlowAndFast(t *testing.T) {
 	second := load.Limit{Duration: time.Second}
 	for name, c := range map[string]struct {
@@ -50,7 +50,7 @@ func TestAccountOfSlowAndFast(t *testing.T) {
 	}
 }
 
-// TestDiffer: a few frames are a machine's own, and so is one in a thousand.
+// TestDiffer: a difference of a few frames, or of one in a thousand, can be the machine's own traffic.
 func TestDiffer(t *testing.T) {
 	for _, c := range []struct {
 		a, b uint64
@@ -62,8 +62,8 @@ func TestDiffer(t *testing.T) {
 	}
 }
 
-// TestBalance: what was sent and did not arrive is lost; a few frames more than were sent are what
-// machines say of themselves, many more are not.
+// TestBalance: frames that were sent but did not arrive are lost; a few more than were sent are the
+// machines' own traffic, many more are an error.
 func TestBalance(t *testing.T) {
 	for _, c := range []struct {
 		tx, rx                uint64
@@ -77,8 +77,8 @@ func TestBalance(t *testing.T) {
 	}
 }
 
-// TestStreams: what generators of one stream did since its receiver was reset is added up, and
-// another stream's is not.
+// TestStreams: what the generators of a stream sent since its receiver was reset is added up, without
+// other streams.
 func TestStreams(t *testing.T) {
 	var e PktGen
 	e.add(1, load.Sent{TxPackets: 5, TxBytes: 50, Seconds: 1})
@@ -89,11 +89,11 @@ func TestStreams(t *testing.T) {
 	}
 	e.forget(1)
 	if e.sent(1).TxPackets != 0 || e.sent(2).TxPackets != 100 || e.sent(3).TxPackets != 0 {
-		t.Error("what was forgotten, or another's")
+		t.Error("frames before the reset, or of another stream, are counted")
 	}
 }
 
-// TestPktGenThreads: as many as the testbed's words say, the last of them; other words have none.
+// TestPktGenThreads: the last -p among the testbed's extra arguments counts; without one there is none.
 func TestPktGenThreads(t *testing.T) {
 	for words, want := range map[string]float64{"": 1, "-p 4": 4, "-p4": 4, "-p 4 -p 2": 2, "-p": 1, "-p x": 1, "-p 0": 1, "-c 8": 1, "-p 2 -p x": 2} {
 		if got := threadsOf(strings.Fields(words)); got != want {
@@ -102,7 +102,7 @@ func TestPktGenThreads(t *testing.T) {
 	}
 }
 
-// TestPktGenRefuses what it would do otherwise than asked.
+// TestPktGenRefuses: what pkt-gen cannot do as requested is refused.
 func TestPktGenRefuses(t *testing.T) {
 	base := load.FlowSpace{Count: 4, SrcSpan: 2, DstSpan: 2, Src: netip.MustParseAddr("198.18.0.1"), Dst: netip.MustParseAddr("198.19.0.1"), SrcPort: 1024, DstPort: 9}
 	for name, c := range map[string]struct {
@@ -129,7 +129,7 @@ func TestPktGenRefuses(t *testing.T) {
 	}
 }
 
-// TestPktGenLimits: what it does not do is refused with what to leave out, before anything runs.
+// TestPktGenLimits: unsupported loads are refused with advice on what to leave out, before anything runs.
 func TestPktGenLimits(t *testing.T) {
 	e := &PktGen{}
 	for advice, change := range map[string]func(*load.Spec){

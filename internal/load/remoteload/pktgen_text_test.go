@@ -10,8 +10,8 @@ import (
 	"linerate/internal/hint"
 )
 
-// The captures are of the public netbenches archive; those of FreeBSD 14.0's pkt-gen are
-// of a tap on Linux: interrupted, and with averages (-A, units normalised).
+// TestPktGenText parses captures of the public netbenches archive; those of FreeBSD 14.0's pkt-gen are
+// from a tap on Linux: interrupted, and with averages (-A, units normalised).
 func TestPktGenText(t *testing.T) {
 	for _, c := range []struct {
 		file    string
@@ -40,7 +40,7 @@ func TestPktGenText(t *testing.T) {
 		}
 	}
 	if a, err := readPktGen("Received 12 packets 720 bytes 3 events 60 bytes each in -1.00 seconds.\n"); err != nil || a.packets != 12 || a.seconds != 0 {
-		t.Errorf("a receiver of little: %+v, %v", a, err)
+		t.Errorf("a receiver of few frames: %+v, %v", a, err)
 	}
 	failed := "881.494448 sender_body [1701] start, fd 3 main_fd 3\n881.6 sender_body [1801] poll error on 3 ring 0-0\n881.9 main_thread [2780] 0 pps (0 pkts 0 bps in 1000872 usec) 0.00 avg_batch 0 min_space\n881.9 main_thread [2812] ouch, thread 0 exited with error\nSent 12 packets 720 bytes 3 events 60 bytes each in -881.49 seconds.\n"
 	if a, err := readPktGen(failed); err == nil || !strings.Contains(err.Error(), "failed: poll error on 3 ring 0-0") || hint.Of(err) == "" {
@@ -48,7 +48,7 @@ func TestPktGenText(t *testing.T) {
 	}
 	none := "784.171651 main_thread [2785] 0 pps (0 pkts 0 bps in 890210 usec) 0.00 avg_batch 99999 min_space\nReceived nothing.\n"
 	if a, err := readPktGen(none); err != nil || a.packets != 0 {
-		t.Errorf("a receiver of nothing: %+v, %v", a, err)
+		t.Errorf("a receiver of no frames: %+v, %v", a, err)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// chance is an outcome of any kind.
+// chance returns a random outcome of any kind.
 func chance(r *rand.Rand) Outcome {
 	o := Outcome{Due: time.Duration(r.IntN(1000)) * ms, Kind: Kind(r.IntN(int(kinds))), Code: r.IntN(700), Body: r.Int64N(1e6), Target: r.IntN(3)}
 	o.Free = time.Duration(r.IntN(1000)) * ms
@@ -18,8 +18,8 @@ func chance(r *rand.Rand) Outcome {
 	return o
 }
 
-// TestShardsAddUp: an account of many lanes is that of one that saw all, in whatever order the
-// lanes are added.
+// TestShardsAddUp: the sum of many lanes' accounts is that of one lane that saw everything, in
+// whatever order they are added.
 func TestShardsAddUp(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	whole, forth, back := NewAccount(3), NewAccount(3), NewAccount(3)
@@ -66,12 +66,12 @@ func TestShardsAddUp(t *testing.T) {
 	}
 }
 
-// TestWithin: the share that came in time grows with the time, to that of all that were
-// answered or late; what failed or was not sent never came.
+// TestWithin: the share within a time grows with the time up to all answered and late requests;
+// failed and unsent ones are never within.
 func TestWithin(t *testing.T) {
 	a := NewAccount(1)
 	if a.Within(time.Hour) != 0 {
-		t.Error("of nothing some came in time")
+		t.Error("an empty account has requests in time")
 	}
 	for i := range 8 {
 		a.Add(Outcome{End: time.Duration(i+1) * 10 * ms})
@@ -85,7 +85,7 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// TestBins hold every latency once, the long ones in the last.
+// TestBins: every latency is in one bin, long ones in the last.
 func TestBins(t *testing.T) {
 	a := NewAccount(1)
 	for _, at := range []time.Duration{1, 5 * ms, 15 * ms, 15 * ms, 29 * ms, 31 * ms, time.Hour, 3 * time.Hour} {
@@ -99,7 +99,7 @@ func TestBins(t *testing.T) {
 	}
 }
 
-// TestMeters of loads one after the other add their times.
+// TestMeters: meters of consecutive loads add their times.
 func TestMeters(t *testing.T) {
 	a := Meter{Elapsed: time.Second, CPU: 2, CPUs: 1, Rate: 5, Early: 6, Settle: 7, Negotiated: "TLS 1.2"}
 	b := Meter{Elapsed: time.Second, CPU: 20, CPUs: 2, Rate: 50, Early: 60, Settle: 70}
@@ -112,7 +112,7 @@ func TestMeters(t *testing.T) {
 	}
 }
 
-// TestSettled: a server that works on after the last answer has a rate over both times.
+// TestSettled: for a server that continues working after the last answer, the settled rate covers both times.
 func TestSettled(t *testing.T) {
 	a := NewAccount(1)
 	for range 300 {
@@ -127,7 +127,7 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-// TestFirstMessage: of each kind of failure the first message is told, whoever counted it, and
+// TestFirstMessage: the first message of each kind of failure is kept, whichever lane counted it, and
 // connections are counted one by one.
 func TestFirstMessage(t *testing.T) {
 	a, b := NewAccount(1), NewAccount(1)

@@ -42,7 +42,7 @@ func TestPoissonArrivals(t *testing.T) {
 		t.Errorf("gaps have a mean of %.4f and a standard deviation of %.4f of the interval, want 1 and 1", mean, sd)
 	}
 	if same {
-		t.Error("two seeds make one schedule")
+		t.Error("two seeds give the same schedule")
 	}
 }
 
@@ -57,12 +57,12 @@ func TestMixesOfOneSeedAreOne(t *testing.T) {
 		same = same && i == other.Next()
 	}
 	if same {
-		t.Error("two streams of a seed are one")
+		t.Error("two streams of one seed are equal")
 	}
 }
 
-// TestMixOfFewIsTheMixOfMany: an object that is the middle of five stays it
-// when few are asked for.
+// TestMixOfFewIsTheMixOfMany: an object that is the third of five is the same one when only a few
+// requests are made.
 func TestMixOfFewIsTheMixOfMany(t *testing.T) {
 	for seed := range uint64(200) {
 		m := NewMix(5, seed, 0)
@@ -77,7 +77,7 @@ func TestMixOfFewIsTheMixOfMany(t *testing.T) {
 			t.Fatalf("seed %d: of 20 requests the five objects had %v", seed, counts)
 		}
 		if half := len(order) / 2; slices.Equal(order[:half], order[half:]) {
-			t.Fatalf("seed %d: the passes have one order", seed)
+			t.Fatalf("seed %d: all passes have the same order", seed)
 		}
 	}
 }
@@ -97,14 +97,14 @@ func TestAccount(t *testing.T) {
 	if r.Requests != 4 || r.Answered != 1 || r.Failed != 3 || r.Unsent != 1 || r.Waited != 1 || r.Connections != 1 {
 		t.Errorf("counts: %+v", r)
 	}
-	// Latency is of the answered, the too late and the never sent.
+	// Latency includes answered, late and unsent requests.
 	if l := r.Latency; l.N != 4 || !near(l.Max, 2*time.Second) || !near(l.P50, 50*ms) {
 		t.Errorf("latency %+v", *l)
 	}
 	if s := r.Service; s.N != 3 || !near(s.P50, 10*ms) {
 		t.Errorf("service time %+v", *s)
 	}
-	// Of the second, only what came after a connection was free is the generator's.
+	// Of a request that waited for a connection, only the time after it got one is the generator's lag.
 	if l := r.Generator.Lag; !near(l.Max, 3*ms) {
 		t.Errorf("lag %+v", *l)
 	}

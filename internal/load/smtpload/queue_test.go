@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// spool makes a queue directory with files.
+// spool creates a queue directory with files.
 func spool(t *testing.T, files ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -30,8 +30,7 @@ func spool(t *testing.T, files ...string) string {
 	return dir
 }
 
-// TestALongQueueIsCounted: also what lies in directories below, more than is read
-// at a time.
+// TestALongQueueIsCounted: files in subdirectories count too, even more than are read at a time.
 func TestALongQueueIsCounted(t *testing.T) {
 	files := []string{"active/a", "active/A/B/deep", "deferred/1/x", "deferred/2/y"}
 	for i := range 2*entriesAtOnce + 7 {
@@ -43,11 +42,11 @@ func TestALongQueueIsCounted(t *testing.T) {
 	}
 }
 
-// TestALongLookIsFollowedByALongRest: it takes a tenth of a CPU at most.
+// TestALongLookIsFollowedByALongRest: watching the queue uses at most a tenth of a CPU.
 func TestALongLookIsFollowedByALongRest(t *testing.T) {
 	for took, want := range map[time.Duration]time.Duration{0: 100 * time.Millisecond, time.Millisecond: 99 * time.Millisecond, time.Second: 9 * time.Second} {
 		if got := rest(100*time.Millisecond, took); got != want {
-			t.Errorf("after %v it rests %v, want %v", took, got, want)
+			t.Errorf("after a look of %v it pauses for %v, want %v", took, got, want)
 		}
 	}
 }

@@ -17,13 +17,12 @@ import (
 	"linerate/internal/load/request"
 )
 
-// mail is a server for tests: it takes what SMTP's grammar allows.
+// mail is a test server that accepts what SMTP's grammar allows.
 type mail struct {
 	mu       sync.Mutex
 	taken    []string
 	sessions int
-	// say, where given, answers in the server's stead; "" is the usual
-	// answer, "close" ends the session.
+	// say, if set, answers in the server's place; "" gives the usual answer, "close" ends the session.
 	say func(line string) string
 }
 
@@ -203,7 +202,7 @@ func TestFailuresHaveKinds(t *testing.T) {
 	}
 }
 
-// TestBodiesHaveTheirSize and no line that SMTP would take for the end.
+// TestBodiesHaveTheirSize: bodies have the requested size, and no line that SMTP takes for the end.
 func TestBodiesHaveTheirSize(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 3, 77, 78, 79, 80, 1000, 10_000} {
 		b := string(body(n))
@@ -229,7 +228,7 @@ func FuzzReply(f *testing.F) {
 	})
 }
 
-// TestQueueIsWatched: depth, what was deferred, and how long it took to drain.
+// TestQueueIsWatched: depth, deferred messages, and the time to drain are recorded.
 func TestQueueIsWatched(t *testing.T) {
 	dir := t.TempDir()
 	for _, d := range []string{"incoming", "active", "deferred/A"} {
@@ -247,7 +246,7 @@ func TestQueueIsWatched(t *testing.T) {
 		t.Fatal(err)
 	}
 	go func() {
-		labtest.Eventually(func() bool { // it is watched
+		labtest.Eventually(func() bool { // wait until the watch has seen it
 			q.mu.Lock()
 			defer q.mu.Unlock()
 			return q.seen.Waiting == 3
@@ -261,12 +260,11 @@ func TestQueueIsWatched(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if _, err := WatchQueue(t.TempDir(), time.Second); err == nil {
-		t.Error("any directory is a queue")
+		t.Error("a directory that is not a queue is accepted")
 	}
 }
 
-// TestEachAccountBeforeAnyAgain: a pass through the accounts has each once, in
-// an order that the seed draws.
+// TestEachAccountBeforeAnyAgain: a pass uses every account once, in an order that depends on the seed.
 func TestEachAccountBeforeAnyAgain(t *testing.T) {
 	orders := map[string]bool{}
 	for _, n := range []int{1, 2, 5, 12, 1000} {
@@ -294,12 +292,12 @@ func TestEachAccountBeforeAnyAgain(t *testing.T) {
 		}
 	}
 	if len(orders) < 2 {
-		t.Error("all seeds have one order")
+		t.Error("all seeds give the same order")
 	}
 }
 
-// TestANumberOfMessagesIsTheSame: of twenty messages of two sizes ten are of
-// each, whichever sessions sent how many.
+// TestANumberOfMessagesIsTheSame: of twenty messages of two sizes ten have each size, however the
+// sessions share them.
 func TestANumberOfMessagesIsTheSame(t *testing.T) {
 	m := &mail{}
 	s := spec(m.listen(t))
@@ -316,7 +314,7 @@ func TestANumberOfMessagesIsTheSame(t *testing.T) {
 	}
 }
 
-// TestAQueueOfEmptyDirectoriesIsEmpty: Postfix leaves those of hashed queues.
+// TestAQueueOfEmptyDirectoriesIsEmpty: Postfix leaves empty directories in hashed queues.
 func TestAQueueOfEmptyDirectoriesIsEmpty(t *testing.T) {
 	dir := t.TempDir()
 	q := &Queue{dir: dir}
@@ -326,7 +324,7 @@ func TestAQueueOfEmptyDirectoriesIsEmpty(t *testing.T) {
 		}
 	}
 	if !q.empty() {
-		t.Error("directories are taken for messages")
+		t.Error("empty directories are counted as messages")
 	}
 	for _, f := range []string{"incoming/B/1", "active/2"} {
 		name := filepath.Join(dir, f)
@@ -334,7 +332,7 @@ func TestAQueueOfEmptyDirectoriesIsEmpty(t *testing.T) {
 			t.Fatal(err)
 		}
 		if q.empty() {
-			t.Errorf("%s is not seen", f)
+			t.Errorf("message %s is not counted", f)
 		}
 		if err := os.Remove(name); err != nil {
 			t.Fatal(err)

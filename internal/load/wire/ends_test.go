@@ -9,7 +9,7 @@ import (
 	"linerate/internal/load"
 )
 
-// TestEndsAsOftenAsAsked: a lab, whose queues are short, asks for few.
+// TestEndsAsOftenAsAsked: the number of repeated endings is as requested; a lab with short queues uses few.
 func TestEndsAsOftenAsAsked(t *testing.T) {
 	mac := net.HardwareAddr{2, 0, 0, 0, 0, 1}
 	for asked, want := range map[int]int{0: endRepeats, 1: 1, 2: 2} {

@@ -10,7 +10,7 @@ import (
 	"linerate/internal/load"
 )
 
-// script answers snapshots one after the other, the last for ever.
+// script returns the snapshots one after the other, and repeats the last one.
 func script(states ...load.Received) func() (load.Received, error) {
 	calls := 0
 	return func() (load.Received, error) {
@@ -20,13 +20,12 @@ func script(states ...load.Received) func() (load.Received, error) {
 	}
 }
 
-// TestFinishWaitsForTheEndAndForQuiet: on a clock of its own, whatever else the
-// machine does.
+// TestFinishWaitsForTheEndAndForQuiet uses a fake clock, so that the load of the machine does not matter.
 func TestFinishWaitsForTheEndAndForQuiet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		none, zero := load.Received{RxPackets: 5}, uint64(0)
 		closed := func(n uint64) load.Received { return load.Received{RxPackets: n, Lost: &zero} }
-		// Frames still arrive after the end was seen.
+		// Frames still arrive after the end of the stream.
 		snapshot := script(none, none, closed(7), closed(8), closed(9), closed(10))
 		begun := time.Now()
 		got, err := Finish(context.Background(), snapshot, time.Minute)
@@ -36,7 +35,7 @@ func TestFinishWaitsForTheEndAndForQuiet(t *testing.T) {
 		if took, last := time.Since(begun), 5*quiet/4; took != last+quiet {
 			t.Errorf("final after %v: the last frame arrived after %v, and quiet is %v", took, last, quiet)
 		}
-		// The end never comes: what there is, when patience is over.
+		// The end never arrives: Finish returns the account when its timeout is over.
 		snapshot = script(none)
 		if got, err := Finish(context.Background(), snapshot, 30*time.Millisecond); err != nil || got.Lost != nil || got.RxPackets != 5 {
 			t.Errorf("without an end: %+v, %v", got, err)

@@ -14,8 +14,7 @@ import (
 	"linerate/internal/load/wire"
 )
 
-// TestHand: what one process opens, the other uses; what it cannot, the other
-// is told, with the hint.
+// TestHand: one process opens a descriptor and another uses it; errors are passed on with their hint.
 func TestHand(t *testing.T) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {
@@ -54,6 +53,6 @@ func TestHand(t *testing.T) {
 	}
 	unix.Close(pair[0])
 	if _, err := wire.Take(pair[1]); err == nil {
-		t.Error("a process that says nothing opened something")
+		t.Error("a process without output gave a descriptor")
 	}
 }

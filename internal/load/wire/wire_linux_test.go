@@ -43,7 +43,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// What keeps a device from carrying traffic is said, with what to do.
+// TestLookRefuses: reasons why a device cannot carry traffic are reported with advice.
 func TestLookRefuses(t *testing.T) {
 	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
@@ -54,7 +54,7 @@ func TestLookRefuses(t *testing.T) {
 		})
 	}
 	if _, err := wire.Look("gen1", gen.In); err == nil || !strings.Contains(hint.Of(err), "gen0") {
-		t.Errorf("a name nearly right: %v, hint %q", err, hint.Of(err))
+		t.Errorf("a misspelt name: %v, hint %q", err, hint.Of(err))
 	}
 	down(sink)
 	if _, err := wire.Look(gen.Device, gen.In); err == nil || !strings.Contains(err.Error(), "no carrier") {
@@ -76,7 +76,7 @@ func TestFits(t *testing.T) {
 	}
 }
 
-// listen opens a socket that sees what arrives at an end.
+// listen opens a socket that captures what arrives at an end.
 func listen(t *testing.T, e wiretest.End) func() []byte {
 	t.Helper()
 	fd := -1
@@ -102,8 +102,8 @@ func listen(t *testing.T, e wiretest.End) func() []byte {
 	}
 }
 
-// TestSendEnds: the account of every worker arrives complete, several times,
-// under the addresses of several flows, in frames that any link carries.
+// TestSendEnds: every worker's account arrives completely and repeatedly, with the addresses of several
+// flows, in frames that fit any link.
 func TestSendEnds(t *testing.T) {
 	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
@@ -146,11 +146,11 @@ func TestSendEnds(t *testing.T) {
 		t.Errorf("complete %v, %d frames sent, want 2500", ends.Complete(of), ends.Sent(of))
 	}
 	if messages != 5*len(workers) || len(sources) < 3 {
-		t.Errorf("%d messages from %d addresses: one lost frame or blocked flow would spoil the account", messages, len(sources))
+		t.Errorf("%d messages from %d addresses: one lost frame or blocked flow could lose the account", messages, len(sources))
 	}
 }
 
-// TestSendGivesUp: a frame that no device takes is an error, not a wait.
+// TestSendGivesUp: a frame that no device accepts is an error, and does not block.
 func TestSendGivesUp(t *testing.T) {
 	labtest.Namespaces(t)
 	gen, _ := wiretest.New(t)
@@ -183,12 +183,11 @@ func TestOnCPU(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := wire.OnCPU(1000, func(int) error { return nil }); err == nil || !strings.Contains(hint.Of(err), "may use CPUs") {
-		t.Errorf("a CPU that is not there: %v", err)
+		t.Errorf("a CPU that does not exist: %v", err)
 	}
 }
 
-// TestWakeInterrupts: a long system call of a pinned worker ends by Wake, and
-// by no other signal.
+// TestWakeInterrupts: Wake interrupts a long system call of a pinned worker, and no other signal does.
 func TestWakeInterrupts(t *testing.T) {
 	tids, ended := make(chan int, 1), make(chan error, 1)
 	go func() {

@@ -14,9 +14,8 @@ import (
 	"linerate/internal/load/wire/wiretest"
 )
 
-// BenchmarkReceiver sends at full speed and reports what the kernel says that
-// the receiver's program took for a frame, and the generator's for making one.
-// The kernel's own clock reading is part of both.
+// BenchmarkReceiver sends at full speed and reports the time per frame, by the kernel's accounting, of the
+// receiver's program and of the generator's. Both include the kernel's own clock readings.
 func BenchmarkReceiver(b *testing.B) {
 	labtest.Need(b)
 	stats, err := ebpf.EnableStats(uint32(unix.BPF_STATS_RUN_TIME))

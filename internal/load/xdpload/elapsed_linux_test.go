@@ -8,8 +8,8 @@ import (
 	"linerate/internal/load"
 )
 
-// TestElapsed: how long a worker has sent, by what its program says of itself, and what was due and not
-// sent: set-up and what a tick was late do not count, nor does a deadline that passed.
+// TestElapsed: a worker's time and unsent frames, from its program's counters: set-up, delays of a tick,
+// and a deadline that passed do not count.
 func TestElapsed(t *testing.T) {
 	const start, ms = uint64(1_000_000_000), uint64(time.Millisecond)
 	every := uint64(65536e9 / 1e6) // a million frames a second
@@ -36,7 +36,7 @@ func TestElapsed(t *testing.T) {
 	}
 }
 
-// TestBatches: paced runs have small ones, and one whose far end is on another CPU large ones.
+// TestBatches: paced runs have small batches, and those whose far end is on another CPU large ones.
 func TestBatches(t *testing.T) {
 	for _, c := range []struct {
 		large  bool

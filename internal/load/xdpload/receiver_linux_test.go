@@ -7,8 +7,8 @@ import (
 	"github.com/cilium/ebpf/ringbuf"
 )
 
-// TestABrokenReaderIsNotReadAgain: an error that stays does not keep a CPU busy, and is
-// in the account; a reader that was closed has nothing to say.
+// TestABrokenReaderIsNotReadAgain: a persistent error does not keep a CPU busy, and is in the account; a
+// closed reader is not an error.
 func TestABrokenReaderIsNotReadAgain(t *testing.T) {
 	broken := errors.New("it is broken")
 	for _, c := range []struct{ err, want error }{{broken, broken}, {ringbuf.ErrClosed, nil}} {

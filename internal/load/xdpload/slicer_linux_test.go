@@ -12,7 +12,7 @@ import (
 	"linerate/internal/port"
 )
 
-// lanes are n wires between two namespaces.
+// lanes returns n links between two namespaces.
 func lanes(t *testing.T, n int) (all []load.Lane, s load.Spec) {
 	t.Helper()
 	gens, sinks := wiretest.Many(t, n)
@@ -32,8 +32,8 @@ func rounds(n int, order ...uint8) (all []uint8) {
 	return all
 }
 
-// TestSlicerAccountsForEveryLane: each lane gets the slices it was promised,
-// in the order it was promised, and every frame is in an account.
+// TestSlicerAccountsForEveryLane: each lane gets its slices in the plan's order, and every frame is in an
+// account.
 func TestSlicerAccountsForEveryLane(t *testing.T) {
 	labtest.Namespaces(t)
 	all, base := lanes(t, 3)
@@ -61,7 +61,7 @@ func TestSlicerAccountsForEveryLane(t *testing.T) {
 			}
 			defer made.Close()
 			plan := load.SlicePlan{Order: rounds(20, 2, 0, 1), Limit: 10 * time.Second, Slice: 100 * time.Microsecond, Guard: 128, Warm: 2500}
-			for range 2 { // a second run starts from nothing
+			for range 2 { // a second run starts from zero
 				got, err := made.Run(context.Background(), all, plan)
 				if err != nil {
 					t.Fatal(err)
@@ -72,7 +72,7 @@ func TestSlicerAccountsForEveryLane(t *testing.T) {
 	}
 }
 
-// both adds the replies, from the other end.
+// both adds the replies, sent from the other end.
 func both(s load.Spec) load.Spec {
 	back := s
 	back.SrcMAC, back.DstMAC, back.Flows.Reply = s.DstMAC, s.SrcMAC, true
@@ -80,8 +80,8 @@ func both(s load.Spec) load.Spec {
 	return s
 }
 
-// TestSlicerSendsBothWaysAtOnce: each end gets half of every lane's frames, and
-// the flows of the way back are the replies.
+// TestSlicerSendsBothWaysAtOnce: each end sends half of every lane's frames, and the flows of the way
+// back are the replies.
 func TestSlicerSendsBothWaysAtOnce(t *testing.T) {
 	labtest.Namespaces(t)
 	all, base := lanes(t, 1)
@@ -112,7 +112,7 @@ func TestSlicerSendsBothWaysAtOnce(t *testing.T) {
 		}
 	}
 	if _, err := New().(load.Interleaver).NewSlicer(both(base), 9); err == nil {
-		t.Error("nine lanes both ways are more streams than can be told apart")
+		t.Error("nine lanes both ways were accepted, but have too many streams")
 	}
 }
 
@@ -142,7 +142,7 @@ func checkSliced(t *testing.T, got load.Sliced, plan load.SlicePlan, ways uint64
 	}
 }
 
-// TestSlicerStops: at the limit after a whole round, and when told to.
+// TestSlicerStops: a run stops after a whole round at its limit, or when cancelled.
 func TestSlicerStops(t *testing.T) {
 	labtest.Namespaces(t)
 	all, s := lanes(t, 2)
@@ -168,11 +168,11 @@ func TestSlicerStops(t *testing.T) {
 	defer cancel()
 	plan.Limit = time.Minute
 	if _, err := made.Run(ctx, all, plan); err == nil {
-		t.Error("a run that was cancelled must say so")
+		t.Error("a cancelled run returned no error")
 	}
 }
 
-// TestSlicerWaitsBeforeEachTurn: Before is called once a turn, for its lane.
+// TestSlicerWaitsBeforeEachTurn: Before is called once per turn, for its lane.
 func TestSlicerWaitsBeforeEachTurn(t *testing.T) {
 	labtest.Namespaces(t)
 	all, s := lanes(t, 2)

@@ -92,13 +92,13 @@ func TestAccountsForEveryFrame(t *testing.T) {
 				t.Errorf("rx %d + lost %d is not tx %d", got.RxPackets, *got.Lost, sent.TxPackets)
 			}
 			if *got.Lost != *sent.Refused {
-				t.Errorf("lost %d, but the wire refused %d", *got.Lost, *sent.Refused)
+				t.Errorf("lost %d, but the link refused %d", *got.Lost, *sent.Refused)
 			}
 			if *got.Lost == 0 && got.RxBytes != sent.TxBytes {
 				t.Errorf("received %d bytes of %d", got.RxBytes, sent.TxBytes)
 			}
 			if got.Duplicated+got.Reordered+got.Foreign != 0 {
-				t.Errorf("a wire duplicates, reorders and adds nothing: %+v", got)
+				t.Errorf("duplicated, reordered or foreign frames on a plain link: %+v", got)
 			}
 			if want := min(uint64(c.spec.Flows.Count), sent.TxPackets); *got.Lost == 0 && c.name != "random" && got.FlowsSeen != want {
 				t.Errorf("saw %d flows of %d", got.FlowsSeen, want)
@@ -107,8 +107,8 @@ func TestAccountsForEveryFrame(t *testing.T) {
 	}
 }
 
-// TestElephantsShareArrives: of one flow a share of all frames, of the others as
-// much of each, and nothing twice, late or lost for it.
+// TestElephantsShareArrives: one flow gets its share of all frames, the others equal parts of the rest,
+// and nothing is duplicated, late or lost because of it.
 func TestElephantsShareArrives(t *testing.T) {
 	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
@@ -121,7 +121,7 @@ func TestElephantsShareArrives(t *testing.T) {
 			s := spec(gen, sink, 100, 64)
 			s.Flows.Elephant = 0.3
 			change(&s)
-			// No faster than the far end takes frames, so that none is refused.
+			// No faster than the far end can receive, so that no frame is refused.
 			sent, got := run(t, s, load.Offer{Rate: load.Rate{PPS: 50_000}, Limit: load.Limit{Packets: 20_000, Duration: 30 * time.Second}}, gen, r)
 			if got.Lost == nil || got.RxPackets+*got.Lost != sent.TxPackets || got.Duplicated+got.Reordered != 0 || got.FlowsSeen != 100 {
 				t.Fatalf("sent %d, received %+v", sent.TxPackets, got)
@@ -141,8 +141,8 @@ func TestElephantsShareArrives(t *testing.T) {
 	}
 }
 
-// TestMoreFlowsThanAMillion: flows beyond 2²⁰ are flows of their own on both
-// sides; were they others', their first frames would be duplicates.
+// TestMoreFlowsThanAMillion: flows beyond 2²⁰ are distinct on both sides; otherwise their first frames
+// would count as duplicates.
 func TestMoreFlowsThanAMillion(t *testing.T) {
 	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
@@ -157,12 +157,11 @@ func TestMoreFlowsThanAMillion(t *testing.T) {
 		t.Fatalf("sent %d of %d, received %+v", sent.TxPackets, flows, got)
 	}
 	if got.Duplicated != 0 || got.FlowsSeen != got.RxPackets {
-		t.Errorf("of %d frames, each of a flow of its own, %d are duplicates, and %d flows were seen", got.RxPackets, got.Duplicated, got.FlowsSeen)
+		t.Errorf("of %d frames of different flows, %d are duplicates, and %d flows were seen", got.RxPackets, got.Duplicated, got.FlowsSeen)
 	}
 }
 
-// TestManyFlowsAreReset: of more flows than are reset at once none remembers the
-// last run.
+// TestManyFlowsAreReset: with more flows than are reset at a time, none keeps state of the last run.
 func TestManyFlowsAreReset(t *testing.T) {
 	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
@@ -176,8 +175,8 @@ func TestManyFlowsAreReset(t *testing.T) {
 	}
 }
 
-// TestFramesAreAsTheFramerBuilds compares what the eBPF program writes with
-// what Go does, over a page that holds rubbish.
+// TestFramesAreAsTheFramerBuilds compares frames written by the eBPF program with those built in Go, in
+// a page with leftover data.
 func TestFramesAreAsTheFramerBuilds(t *testing.T) {
 	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
@@ -208,7 +207,7 @@ func compareFrames(t *testing.T, g *Generator) {
 	for i := range 12 {
 		in := make([]byte, len(w.frame))
 		for j := range g.framer.StampAt() + load.StampBytes {
-			in[j] = byte(i*31 + j) // what the last trip left; zero behind the stamp
+			in[j] = byte(i*31 + j) // leftovers of the last use; zero after the stamp
 		}
 		out := make([]byte, len(w.frame))
 		opts := ebpf.RunOptions{Data: in, DataOut: out}
@@ -228,8 +227,7 @@ func compareFrames(t *testing.T, g *Generator) {
 	}
 }
 
-// TestBatchesAreFullerBehindTheSchedule: where handing over takes so long that the
-// rate is missed, more is handed over at once.
+// TestBatchesAreFullerBehindTheSchedule: if handing over is so slow that the rate is missed, batches grow.
 func TestBatchesAreFullerBehindTheSchedule(t *testing.T) {
 	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
@@ -240,7 +238,7 @@ func TestBatchesAreFullerBehindTheSchedule(t *testing.T) {
 	}
 	defer made.Close()
 	g, most := made.(*Generator), 0.0
-	for try := 0; try < 20 && most < 3; try++ { // what takes the CPU meanwhile only empties batches
+	for try := 0; try < 20 && most < 3; try++ { // other CPU load can only make batches smaller
 		most = max(most, perBatch(t, g))
 	}
 	if most < 3 {
@@ -248,7 +246,7 @@ func TestBatchesAreFullerBehindTheSchedule(t *testing.T) {
 	}
 }
 
-// perBatch is how many frames of 200,000 a second go out a batch, a second behind.
+// perBatch returns the frames per batch at 200,000 frames per second, one second behind schedule.
 func perBatch(t *testing.T, g *Generator) float64 {
 	t.Helper()
 	const batches = 100
@@ -268,8 +266,8 @@ func perBatch(t *testing.T, g *Generator) float64 {
 	return float64(s.Sent) / batches
 }
 
-// TestReceiverAgreesWithGo feeds lost, late and duplicated frames to the eBPF
-// receiver and to the account in Go.
+// TestReceiverAgreesWithGo gives lost, late and duplicated frames to the eBPF receiver and to the account
+// in Go.
 func TestReceiverAgreesWithGo(t *testing.T) {
 	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
@@ -325,8 +323,7 @@ func TestReceiverAgreesWithGo(t *testing.T) {
 	}
 }
 
-// TestEndsBehindTags: the longest that an end of stream can be, with what a
-// link may add to it, closes the account.
+// TestEndsBehindTags: the longest end of stream, with the tags that a link may add, closes the account.
 func TestEndsBehindTags(t *testing.T) {
 	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
@@ -348,7 +345,7 @@ func TestEndsBehindTags(t *testing.T) {
 	}
 }
 
-// TestBuckets holds the program's latency buckets against Go's.
+// TestBuckets compares the program's latency buckets with Go's.
 func TestBuckets(t *testing.T) {
 	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
@@ -378,8 +375,8 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
-// TestArrivalTimes: frames of one send time share a reading of the clock for
-// a moment only, others are timed one by one, and all are in the distribution.
+// TestArrivalTimes: frames of one send time share a clock reading only briefly, others are timed one by
+// one, and all are in the distribution.
 func TestArrivalTimes(t *testing.T) {
 	labtest.Need(t)
 	gen, sink := wiretest.New(t)
@@ -404,7 +401,7 @@ func TestArrivalTimes(t *testing.T) {
 		feed(batch)
 	}
 	soon := wire.Monotonic() - batch
-	time.Sleep(pause * 5 / 4) // the same batch, but the kernel's tick has come
+	time.Sleep(pause * 5 / 4) // the same batch, but after a tick of the kernel
 	for range 20 {
 		feed(batch)
 	}
@@ -463,7 +460,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestInterruptedRunStillEnds cancels a run in the middle.
+// TestInterruptedRunStillEnds: a run that is cancelled in the middle still sends its endings.
 func TestInterruptedRunStillEnds(t *testing.T) {
 	labtest.Namespaces(t)
 	gen, sink := wiretest.New(t)
