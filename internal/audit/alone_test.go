@@ -121,7 +121,7 @@ func TestPFNumbers(t *testing.T) {
 func TestTraps(t *testing.T) {
 	holdAll(t, "6.12", []reading{
 		{note: "tuned overrides sysctl.d", role: "web", files: map[string]string{"/etc/tuned/active_profile": "mine\n", "/etc/tuned/mine/tuned.conf": "[sysctl]\nnet.core.somaxconn=65535\nnet.core.somaxcon=1\n", "/etc/tuned/tuned-main.conf": "reapply_sysctl=0\n", "/etc/sysctl.d/a.conf": "net.core.somaxconn=8192\n"},
-			want: []string{"warning LR-OVERWRITTEN:net.core.somaxconn | reapply_sysctl=0", "info LR-UNKNOWN:net.core.somaxcon | somaxconn"}},
+			want: []string{"warning LR-OVERWRITTEN:net.core.somaxconn | reapply_sysctl=0", "warning LR-UNKNOWN:net.core.somaxcon | somaxconn"}},
 		{note: "sysctl.d overrides tuned", role: "web", files: map[string]string{"/etc/tuned/active_profile": "mine\n", "/etc/tuned/mine/tuned.conf": "[sysctl]\nnet.core.somaxconn=65535\n", "/etc/sysctl.d/a.conf": "net.core.somaxconn=8192\n"}, want: []string{"warning LR-OVERWRITTEN:net.core.somaxconn | net.core.somaxconn=65535 does not stick: /etc/sysctl.d/a.conf line 1 sets 8192"}},
 		{note: "sysctl.d overrides a package's profile", role: "web", files: map[string]string{"/etc/tuned/active_profile": "theirs\n", "/usr/lib/tuned/theirs/tuned.conf": "[sysctl]\nnet.core.somaxconn=65535\n", "/etc/sysctl.d/a.conf": "net.core.somaxconn=8192\n"}, want: []string{"!LR-OVERWRITTEN"}},
 		{note: "tuned does not reapply this name", role: "web", files: map[string]string{"/etc/tuned/active_profile": "mine\n", "/etc/tuned/mine/tuned.conf": "[sysctl]\nnet.core.somaxconn=65535\n", "/etc/tuned/tuned-main.conf": "reapply_sysctl_exclude=vm.*, net.core.*\n", "/etc/sysctl.d/a.conf": "net.core.somaxconn=8192\n"},

@@ -42,7 +42,7 @@ func (a *auditor) unknown(j judged) []candidate {
 	if exists {
 		return a.access(j)
 	}
-	if a.stock(j.Stage, j.Name) || a.f.OS == fact.Linux && j.Stage == fact.Sysctl && strings.HasPrefix(j.Text, "-") { // "-name = value": it may fail
+	if a.stock(j.Stage, j.Name) || globbed(a.Rules.BootWords, j.Name) || a.f.OS == fact.Linux && j.Stage == fact.Sysctl && strings.HasPrefix(j.Text, "-") { // "-name = value": it may fail
 		return nil
 	}
 	if joined := a.joinedUnit(j); joined != nil {
@@ -68,7 +68,7 @@ func (a *auditor) unknown(j judged) []candidate {
 		c.Severity, c.Action = Warning, Remove
 	case denied && of == "near":
 		c.Severity, c.Action = Error, Change
-	case of == "near" && a.closed(j):
+	case of == "near" && (a.closed(j) || a.f.OS == fact.Linux):
 		c.Severity, c.Action = Warning, Change
 	}
 	return []candidate{c}

@@ -49,9 +49,9 @@ func (in *inspection) linuxFiles(names []string) {
 		set[l.Name] = set[l.Name] || l.Effective && !l.Default
 	}
 	in.addModules(linux.ReadModulesLoad(in))
-	in.f.Problems = append(in.f.Problems, linux.UnreadModules(in)...)
+	in.f.Problems = append(in.f.Problems, linux.UnreadNames(in)...)
 	// In boot order; those that share a mechanism in the order in which they take effect.
-	programs := []linux.Config{linux.ReadUFW(files{in, redact.Sysctl}), linux.ReadTuned(in, func(name string) bool { return set[name] }), linux.ReadNetworkManager(in), linux.ReadNetplan(in), linux.ReadScripts(in)}
+	programs := []linux.Config{linux.ReadUFW(files{in, redact.Sysctl}), linux.ReadTuned(in, func(name string) bool { return set[name] }), linux.ReadNetworkManager(in), linux.ReadNetplan(in), linux.ReadWrites(in), linux.ReadScripts(in)}
 	devices := []linux.Config{linux.ReadLinkFiles(in), linux.ReadUdevRules(in)}
 	for _, group := range [][]linux.Config{{linux.ReadLimits(in), linux.ReadUnits(in), linux.ReadContainers(in)}, {linux.ReadBootLine(in)}, {linux.ReadModuleOptions(in)}, devices, {sysctls}, {linux.ReadNetworkFiles(in)}, programs} {
 		in.addConfig(group)

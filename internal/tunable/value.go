@@ -101,7 +101,7 @@ func (r *Record) RejectLine(rel release.Release, l fact.Line) *ValueProblem {
 		return p
 	}
 	bsd := r.OS == FreeBSD && l.Stage == fact.Sysctl && r.Type.Integer()
-	if !bsd && (r.OS != Linux || r.Mechanism != setting.Sysctl || !r.Type.Integer() && r.Type != Numbers) {
+	if !bsd && (r.OS != Linux || r.Mechanism != setting.Sysctl && r.Mechanism != setting.Module || !r.Type.Integer() && r.Type != Numbers) {
 		return nil
 	}
 	for i, v := range strings.Fields(l.Value) {

@@ -65,19 +65,30 @@ func blocked(w []string) []assignment {
 	return []assignment{{Blocked + strings.ReplaceAll(w[1], "-", "_"), w[2]}}
 }
 
-// UnreadModules returns files of modules-load.d whose name does not end in .conf.
-func UnreadModules(files fact.Files) (all []fact.Problem) {
-	names, _ := files.List("/etc/modules-load.d")
-	for _, n := range names {
-		p := "/etc/modules-load.d/" + n
-		if strings.HasSuffix(n, ".conf") || n[0] == '.' || setAside(n) {
-			continue
+// readEnds are directories, and how the names of the files end that are read there.
+var readEnds = [][2]string{{"/etc/modules-load.d", ".conf"}, {"/etc/security/limits.d", ".conf"}, {"/etc/tmpfiles.d", ".conf"}, {"/etc/udev/rules.d", ".rules"}}
+
+// UnreadNames are files whose names do not end as their directory's files must to be read.
+func UnreadNames(files fact.Files) (all []fact.Problem) {
+	dirs := readEnds
+	units, _ := files.List(unitDirs[0])
+	for _, n := range units {
+		if strings.HasSuffix(n, ".service.d") {
+			dirs = append(dirs, [2]string{unitDirs[0] + "/" + n, ".conf"})
 		}
-		text, _ := files.Read(p)
-		for i, raw := range fact.Lines(text) {
-			if w := strings.Fields(raw); len(w) > 0 && w[0][0] != '#' && len(w) == 1 {
-				all = append(all, fact.Problem{File: p, Line: i + 1, Text: raw, Kind: fact.ProblemSlip, Message: "modules-unread"})
-				break
+	}
+	for _, d := range dirs {
+		names, _ := files.List(d[0])
+		for _, n := range names {
+			if strings.HasSuffix(n, d[1]) || n[0] == '.' || setAside(n) || strings.HasPrefix(strings.ToUpper(n), "README") {
+				continue
+			}
+			text, _ := files.Read(d[0] + "/" + n)
+			for i, raw := range fact.Lines(text) {
+				if s := strings.TrimSpace(raw); s != "" && s[0] != '#' && s[0] != ';' {
+					all = append(all, fact.Problem{File: d[0] + "/" + n, Line: i + 1, Text: raw, Kind: fact.ProblemSlip, Message: "unread-name"})
+					break
+				}
 			}
 		}
 	}

@@ -59,6 +59,31 @@ func (c *Config) services(files fact.Files) {
 	}
 }
 
+// ReadWrites reads what systemd-tmpfiles and sysfsutils write below /proc and /sys at boot.
+func ReadWrites(files fact.Files) Config {
+	var c Config
+	write := func(p string, i int, raw, to, value string) {
+		if name := settingOf(to); name != "" {
+			c.add(p, i+1, raw, fact.Conf, "at boot", assignment{name, value})
+		}
+	}
+	for p, text := range fact.Texts(files, dropIns(files, ".conf", "/etc/tmpfiles.d", "/run/tmpfiles.d")...) {
+		for i, raw := range fact.Lines(text) {
+			if w := words(raw); len(w) > 6 && strings.Trim(w[0], "+!-=") == "w" {
+				write(p, i, raw, w[1], strings.Join(w[6:], " "))
+			}
+		}
+	}
+	for p, text := range fact.Texts(files, append([]string{"/etc/sysfs.conf"}, dropIns(files, ".conf", "/etc/sysfs.d")...)...) {
+		for i, raw := range fact.Lines(text) {
+			if to, value, ok := strings.Cut(strings.TrimSpace(raw), "="); ok && to != "" && to[0] != '#' {
+				write(p, i, raw, "/sys/"+strings.TrimSpace(to), strings.TrimSpace(value))
+			}
+		}
+	}
+	return c
+}
+
 // NotExecutable is the note for lines of a script that systemd does not run.
 const NotExecutable = "the script is not executable"
 

@@ -32,6 +32,9 @@ var unitLimits = []unitLimit{
 	{"LimitNOFILE", regexp.MustCompile(`^(\d+|0x[\da-fA-F]+|infinity)(:(\d+|0x[\da-fA-F]+|infinity))?$`)},
 	{"LimitNPROC", regexp.MustCompile(`^(\d+|0x[\da-fA-F]+|infinity)(:(\d+|0x[\da-fA-F]+|infinity))?$`)},
 	{"LimitMEMLOCK", regexp.MustCompile(`^([\d.]+ ?[BKMGTPE]?|infinity)(:([\d.]+ ?[BKMGTPE]?|infinity))?$`)},
+	{"CPUAffinity", regexp.MustCompile(`^[\d, -]+$|^numa$`)}, {"AllowedCPUs", regexp.MustCompile(`^[\d, -]+$`)},
+	{"CPUQuota", regexp.MustCompile(`^[\d.]+%$`)}, {"OOMScoreAdjust", regexp.MustCompile(`^(-?\d{1,3}|-?1000)$`)},
+	{"MemoryHigh", regexp.MustCompile(`^([\d.]+ ?[BKMGTPE]?|[\d.]+[%‰‱]|infinity)$`)}, {"MemoryMax", regexp.MustCompile(`^([\d.]+ ?[BKMGTPE]?|[\d.]+[%‰‱]|infinity)$`)},
 	{"TasksMax", regexp.MustCompile(`^(\d+|0x[\da-fA-F]+|[\d.]+[%‰‱]|infinity)$`)},
 }
 

@@ -41,6 +41,8 @@ const (
 	Release  = "release"    // os-release(5)
 	Name     = "name"       // only the file's name matters
 	Other    = "other"      // a file that only slips are looked for in
+	Tmpfiles = "tmpfiles"   // tmpfiles.d(5)
+	Sysfs    = "sysfs"      // sysfs.conf of sysfsutils
 
 	Values   = "values"   // sysctl -a
 	Kenv     = "kenv"     // kenv(1)

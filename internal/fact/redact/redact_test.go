@@ -14,7 +14,7 @@ import (
 
 // kinds are all kinds of text of which redaction keeps a part.
 var kinds = []string{Sysctl, Loader, RC, Grub, BootLine, Modprobe, Modules, Limits, LXC, Manager, Systemd, Tuned, Networks, Netplan, Ifcfg, Ifupdown, Script, Cloud, Udev,
-	Fstab, PF, IPFW, NFT, IPTables, Daemon, Release, Values, Kenv, Tree, Ifconfig, Messages, Mount, Options, Uname, Name,
+	Tmpfiles, Sysfs, Fstab, PF, IPFW, NFT, IPTables, Daemon, Release, Values, Kenv, Tree, Ifconfig, Messages, Mount, Options, Uname, Name,
 	Sense, VyOS, UCI, Database, Versioned, Applied}
 
 // awks are the implementations that a base system may have: FreeBSD's is original-awk.
