@@ -10,8 +10,8 @@ import (
 
 var assignment = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)=`)
 
-// usesOwn says whether a command of a line assigns to a variable and then uses
-// it in another assignment of the same command.
+// usesOwn reports whether a command of a line assigns a variable and uses it in another assignment of the
+// same command.
 func usesOwn(line string) bool {
 	var set []string
 	for _, word := range strings.Fields(line) {
@@ -32,10 +32,9 @@ func usesOwn(line string) bool {
 	return false
 }
 
-// POSIX leaves the order of a command's assignments open: dash goes from left to
-// right, FreeBSD's sh expands them all before it sets the first. With
-// `i=$((i+1)) to=file.$i` a 14.0-STABLE wrote every file under its predecessor's
-// number.
+// TestAssignmentsOfACommandAreIndependent: POSIX leaves the order of a command's assignments open: dash
+// assigns from left to right, FreeBSD's sh expands all before it sets the first. With
+// `i=$((i+1)) to=file.$i` a 14.0-STABLE wrote every file under the number of the one before.
 func TestAssignmentsOfACommandAreIndependent(t *testing.T) {
 	for line, want := range map[string]bool{
 		`i=1 to=file.$i`: true, `a=x b=${a}y`: true, `i=1; to=$i`: false,

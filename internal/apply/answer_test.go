@@ -13,17 +13,17 @@ func TestParseIdentity(t *testing.T) {
 	if want := (Identity{OS: "freebsd", Release: "14.3-RELEASE", Host: "fw1", UID: 1001, Init: "rc", Management: "sshd"}); err != nil || id != want {
 		t.Errorf("%+v, %v; want %+v", id, err, want)
 	}
-	for _, said := range []string{"", "uid nobody\n", "uid \n"} { // no word of being root is no root
+	for _, said := range []string{"", "uid nobody\n", "uid \n"} { // not root unless the answer says so
 		if id, err := parseIdentity([]byte("os Linux\nrelease 6.1.0\n" + said)); err != nil || id.UID == 0 {
 			t.Errorf("%q: %+v, %v", said, id, err)
 		}
 	}
 	if _, err := parseIdentity([]byte("sh: not found\n")); err == nil || !strings.Contains(err.Error(), "sh: not found") {
-		t.Errorf("what is no answer: %v", err)
+		t.Errorf("an invalid answer: %v", err)
 	}
 }
 
-// TestJudge: every value must read back as it was set, whatever its spelling.
+// TestJudge: every value must read back as it was set, whatever its notation.
 func TestJudge(t *testing.T) {
 	first, last := key("sysctl", "-", "vm.swappiness"), key("sysctl", "-", "net.ipv4.tcp_rmem")
 	x := Transaction{Set: []Assignment{{first, "10"}, {last, "4096 131072 6291456"}}}

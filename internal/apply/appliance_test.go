@@ -12,8 +12,8 @@ import (
 	"linerate/internal/plan"
 )
 
-// TestAppliancesRefuse: what is to last goes nowhere that writes its own files; what
-// runs goes as anywhere.
+// TestAppliancesRefuse: persistent settings are refused on appliances that generate their own files; running
+// values can be set as on any host.
 func TestAppliancesRefuse(t *testing.T) {
 	lasts := plan.Plan{OS: "freebsd", Release: "14.3-RELEASE", Settings: []plan.Step{{Name: "net.inet.ip.redirect", Where: plan.Where{File: "/etc/sysctl.conf.local", Runtime: true}}}}
 	runs := lasts
@@ -24,7 +24,7 @@ func TestAppliancesRefuse(t *testing.T) {
 		t.Errorf("%v, hint %q", err, hint.Of(err))
 	}
 	if err := Fits(runs, id); err != nil {
-		t.Errorf("of the running system alone: %v", err)
+		t.Errorf("settings of the running system only: %v", err)
 	}
 	vyos := lasts
 	vyos.OS, vyos.Release = "linux", "6.6.56"
@@ -57,8 +57,7 @@ func TestAppliancesRefuse(t *testing.T) {
 	}
 }
 
-// TestProductsOfAHost: the agent's shell tells an appliance by its own files, and a
-// plain host from one.
+// TestProductsOfAHost: the agent's shell identifies an appliance by its files, and a plain host.
 func TestProductsOfAHost(t *testing.T) {
 	for file, want := range map[string]string{"etc/openwrt_release": "product openwrt\n", "usr/local/opnsense/version/core": "product opnsense\n", "etc/os-release": ""} {
 		root := t.TempDir()

@@ -19,8 +19,7 @@ import (
 	"linerate/internal/setting"
 )
 
-// sandbox is a host for a test: files in a root of its own, sysctls in a
-// network namespace of its own.
+// sandbox is a test host with files in a temporary root, and sysctls in its own network namespace.
 type sandbox struct {
 	root string
 	jobs chan job
@@ -137,7 +136,7 @@ func TestApplyConfirmRollback(t *testing.T) {
 		t.Fatalf("confirm: %q, %v", said, err)
 	}
 	if _, err := m.Confirm(ctx, ""); err == nil {
-		t.Error("a second confirm was taken")
+		t.Error("a second confirm was accepted")
 	}
 	st, err = m.Status(ctx)
 	if err != nil || st.State != "idle" || len(st.Drift) != 0 || len(st.History) != 1 {
@@ -151,7 +150,7 @@ func TestApplyConfirmRollback(t *testing.T) {
 		t.Errorf("ip_forward is %s after rollback", v)
 	}
 	if _, err := os.Stat(filepath.Join(r.root, plan.LinuxSysctl)); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the drop-in file is still there: %v", err)
+		t.Errorf("the drop-in file still exists: %v", err)
 	}
 	out, _ := exec.Command("find", r.root, "-type", "f").CombinedOutput()
 	t.Logf("%s", out)
@@ -170,12 +169,12 @@ submenu 'Advanced options' {
 if [ -f ${config_directory}/custom.cfg ]; then source ${config_directory}/custom.cfg; fi
 `
 
-// TestGRUBTrial: the trial is an entry of GRUB's for one boot, a copy of the
-// running kernel's; any other boot takes it back, and nothing of it stays.
+// TestGRUBTrial: the trial is a GRUB entry for one boot, a copy of the running kernel's; any other boot
+// reverts it, and leaves nothing of it.
 func TestGRUBTrial(t *testing.T) {
 	const trial = " linerate.trial=000001-"
 	for name, c := range map[string]struct {
-		entry string // what the boot's command line ends with
+		entry string // end of the boot's command line
 		state string
 	}{"it comes up": {trial, "pending"}, "it hung, this is the next": {"", "idle"}} {
 		t.Run(name, func(t *testing.T) {

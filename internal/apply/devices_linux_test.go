@@ -18,8 +18,8 @@ import (
 	"linerate/internal/setting"
 )
 
-// newDevices is a sandbox whose /sys is the namespace's own, with interfaces of
-// this kernel in it: lr0 and lr1 a veth pair of two queues each way, lr2 a tap.
+// newDevices is a sandbox whose /sys is that of the namespace, with interfaces of this kernel: lr0 and lr1
+// are a veth pair with two queues each way, lr2 is a tap.
 func newDevices(t *testing.T) *sandbox {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -60,7 +60,7 @@ func newDevices(t *testing.T) *sandbox {
 	return r
 }
 
-// shell is what a command says in the sandbox, without the blanks around it.
+// shell returns a command's output in the sandbox, without surrounding blanks.
 func (r *sandbox) shell(command string) string {
 	var out bytes.Buffer
 	cmd := exec.Command("/bin/sh", "-c", command)
@@ -69,16 +69,16 @@ func (r *sandbox) shell(command string) string {
 	return strings.TrimSpace(out.String())
 }
 
-// deviceStep is a setting of an interface, and how a person looks at it.
+// deviceStep is a setting of an interface, and a command that shows it.
 type deviceStep struct {
 	mechanism           setting.Mechanism
 	device, name, value string
 	look                string // a command
-	seen                string // what it says then; "" for value
+	seen                string // its output then; "" for value
 }
 
-// deviceSteps are of every mechanism that interfaces of a namespace have, and a
-// parameter of a module. Channels come first: a queue that goes takes its masks along.
+// deviceSteps are settings of every mechanism that interfaces in a namespace have, and a module parameter.
+// Channels come first: a removed queue loses its masks.
 func deviceSteps() []deviceStep {
 	sys := func(file string) string { return "cat /sys/class/net/lr0/" + file }
 	return []deviceStep{
@@ -116,9 +116,9 @@ func devicePlan(t *testing.T, m Machine, steps []deviceStep) plan.Plan {
 	return p
 }
 
-// TestDevicesAreTaken applies a plan of interfaces' settings by every mechanism that
-// this kernel's virtual ones have, looks at each with the system's own tools, confirms
-// it, finds it in its files, and takes it back to what was.
+// TestDevicesAreTaken applies a plan of interface settings for every mechanism that this kernel's virtual
+// interfaces have, checks each with the system's tools, confirms it, finds it in its files, and rolls
+// it back.
 func TestDevicesAreTaken(t *testing.T) {
 	r := newDevices(t)
 	m := On(r.runner())
@@ -128,14 +128,14 @@ func TestDevicesAreTaken(t *testing.T) {
 	for _, s := range deviceSteps() {
 		v := r.shell(s.look)
 		if v == "" || strings.Contains(v, " ") { // an answer of several words is a complaint
-			t.Logf("%s %s of %s is not there on this kernel: %s", s.mechanism, s.name, s.device, v)
+			t.Logf("%s %s of %s does not exist on this kernel: %s", s.mechanism, s.name, s.device, v)
 			continue
 		}
 		was[s.look] = v
 		steps = append(steps, s)
 	}
 	if len(steps) < 8 {
-		t.Fatalf("only %d settings of interfaces here: %v", len(steps), steps)
+		t.Fatalf("this kernel supports only %d interface settings: %v", len(steps), steps)
 	}
 	p := devicePlan(t, m, steps)
 	if got, err := Run(ctx, m, p, Options{Within: time.Minute, Say: t.Logf}); got != Pending || err != nil {
@@ -177,12 +177,12 @@ func TestDevicesAreTaken(t *testing.T) {
 	}
 	for path, text := range r.files(t) {
 		if text != "" {
-			t.Errorf("%s is still there: %s", path, text)
+			t.Errorf("%s still exists: %s", path, text)
 		}
 	}
 }
 
-// files are the texts of all files that plans write, "" for those that are not there.
+// files returns the texts of all files that plans write, "" for missing ones.
 func (r *sandbox) files(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
@@ -196,8 +196,8 @@ func (r *sandbox) files(t *testing.T) map[string]string {
 	return texts
 }
 
-// TestDevicesThatRefuse: what a driver has not, or refuses, stops the whole plan, and
-// what was set before it is taken back.
+// TestDevicesThatRefuse: a setting that a driver lacks or refuses stops the whole plan, and the settings
+// before it are reverted.
 func TestDevicesThatRefuse(t *testing.T) {
 	r := newDevices(t)
 	m := On(r.runner())
@@ -208,7 +208,7 @@ func TestDevicesThatRefuse(t *testing.T) {
 	}{
 		"a veth has no rings":             {deviceStep{mechanism: setting.Ring, device: "lr0", name: "rx", value: "4096"}, "does not exist on this host"},
 		"a veth has two queues":           {deviceStep{mechanism: setting.Channels, device: "lr0", name: "rx", value: "8"}, "cannot set"},
-		"an interface that nobody has":    {deviceStep{mechanism: setting.Offload, device: "lr9", name: "gro", value: "on"}, "does not exist on this host"},
+		"an interface that does not exist":    {deviceStep{mechanism: setting.Offload, device: "lr9", name: "gro", value: "on"}, "does not exist on this host"},
 		"a mask of more CPUs than are":    {deviceStep{mechanism: setting.RPS, device: "lr0", name: "rx-0", value: "zz"}, "cannot set"},
 		"an MTU beyond what a veth takes": {deviceStep{mechanism: setting.Link, device: "lr1", name: "mtu", value: "99999999"}, "cannot set"},
 	} {

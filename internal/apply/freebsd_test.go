@@ -20,13 +20,12 @@ import (
 //go:embed testdata/freebsd.sh
 var freebsdCommands string
 
-// fakeFreeBSD is the agent as FreeBSD would run it, with FreeBSD's commands
-// standing in for themselves: what it asks of them, and what it makes of the
-// answers, is the agent's own.
+// fakeFreeBSD returns the agent as on FreeBSD, with fake FreeBSD commands: how the agent calls them, and how
+// it handles their output, is tested for real.
 func fakeFreeBSD(t *testing.T) (m Machine, root, fake string, env []string) {
 	t.Helper()
 	if runtime.GOOS != "linux" {
-		t.Skip("the commands are stood in for by Linux's")
+		t.Skip("the fake commands need Linux's")
 	}
 	root, fake = t.TempDir(), t.TempDir()
 	for _, d := range []string{root + "/etc/rc.d", root + "/boot", root + "/var/db", fake + "/sysctl", fake + "/kld"} {
@@ -98,8 +97,8 @@ func bootFreeBSD(t *testing.T, root string, env []string) {
 	}
 }
 
-// TestFreeBSDTrial: loader variables are tried by nextboot(8), which the
-// loader forgets by itself: their file is written by confirm, never before.
+// TestFreeBSDTrial: loader variables are tried with nextboot(8), which the loader clears by itself: their
+// file is written by confirm, never before.
 func TestFreeBSDTrial(t *testing.T) {
 	for name, c := range map[string]struct {
 		comesUp bool
@@ -113,10 +112,10 @@ func TestFreeBSDTrial(t *testing.T) {
 			if got, err := Run(ctx, m, p, Options{Within: time.Minute, Trial: true, Say: t.Logf}); got != Pending || err != nil {
 				t.Fatalf("apply: %s, %v", got, err)
 			}
-			// The host goes down a moment after apply has answered.
+			// The host shuts down a moment after apply has answered.
 			labtest.Eventually(func() bool { _, err := os.Stat(filepath.Join(fake, "shutdown")); return err == nil })
 			if _, err := os.Stat(filepath.Join(root, plan.FreeBSDLoader)); err == nil {
-				t.Error("the loader's file is there before the trial")
+				t.Error("the loader's file exists before the trial")
 			}
 			next, err := os.ReadFile(filepath.Join(root, "boot/nextboot.conf"))
 			if err != nil || !strings.Contains(string(next), "nextboot_enable=\"YES\"\nlinerate.trial=\"000001-") || !strings.Contains(string(next), "\nnet.pf.states_hashsize=\"4194304\"\n") {
@@ -143,7 +142,7 @@ func TestFreeBSDTrial(t *testing.T) {
 				}
 				return
 			}
-			// The boot has lost the limit of pf, which no file keeps.
+			// The boot lost pf's limit, which is in no file.
 			if err := os.WriteFile(filepath.Join(fake, "states"), []byte("100000\n"), 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -166,8 +165,7 @@ func TestFreeBSDTrial(t *testing.T) {
 	}
 }
 
-// TestFreeBSD applies, confirms, rolls back, and lets a boot revert, in the
-// words of FreeBSD's commands.
+// TestFreeBSD applies, confirms, rolls back, and lets a boot revert, with FreeBSD's commands.
 func TestFreeBSD(t *testing.T) {
 	m, root, fake, env := fakeFreeBSD(t)
 	before := all(t, root, fake)
@@ -186,7 +184,7 @@ func TestFreeBSD(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(filepath.Join(root, plan.FreeBSDLoader)); err == nil {
-		t.Error("the loader's file is there before anybody confirmed")
+		t.Error("the loader's file exists before confirm")
 	}
 	st, err := m.Status(ctx)
 	if err != nil || !st.Armed || !st.Ready || st.Init != "rc" || st.Left < 50 {
@@ -215,6 +213,6 @@ func TestFreeBSD(t *testing.T) {
 		t.Errorf("a rollback left\n%s\nof\n%s", after, before)
 	}
 	if st, err = m.Status(ctx); err != nil || len(st.NextBoot) != 0 {
-		t.Errorf("nothing waits for a boot that has read nothing: %+v, %v", st, err)
+		t.Errorf("a change that no boot has read yet must be pending for a boot: %+v, %v", st, err)
 	}
 }

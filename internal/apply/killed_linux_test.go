@@ -16,7 +16,7 @@ import (
 	"linerate/internal/plan"
 )
 
-// process waits until the switch has written down the process of a name.
+// process waits until the switch has recorded the pid of a named process.
 func process(t *testing.T, root, name string) (pid int) {
 	t.Helper()
 	if !labtest.Eventually(func() bool {
@@ -31,7 +31,7 @@ func process(t *testing.T, root, name string) (pid int) {
 	return pid
 }
 
-// kill ends processes of the switch; one may be gone already.
+// kill kills processes of the switch; one may have exited already.
 func kill(t *testing.T, pids ...int) {
 	t.Helper()
 	for _, pid := range pids {
@@ -41,7 +41,7 @@ func kill(t *testing.T, pids ...int) {
 	}
 }
 
-// killNamed ends what is there of processes of the switch.
+// killNamed kills the given processes of the switch that exist.
 func killNamed(root string, names ...string) {
 	for _, name := range names {
 		b, _ := os.ReadFile(filepath.Join(root, "var/lib/linerate/pending", name))
@@ -51,7 +51,7 @@ func killNamed(root string, names ...string) {
 	}
 }
 
-// pending is a sandbox in which a change waits to be confirmed.
+// pending returns a sandbox in which a change waits for confirmation.
 func pending(t *testing.T) (*sandbox, Machine) {
 	t.Helper()
 	r := newSandbox(t)
@@ -67,13 +67,13 @@ func pending(t *testing.T) (*sandbox, Machine) {
 	return r, m
 }
 
-// TestSwitchKilled: a switch that somebody killed is started again by the next
-// command, and what it would have done is done by the next after its time.
+// TestSwitchKilled: a killed switch is restarted by the next command; after the deadline the next command
+// reverts in its place.
 func TestSwitchKilled(t *testing.T) {
 	t.Parallel()
 	begun := time.Now()
 	r, m := pending(t)
-	kill(t, process(t, r.root, "guard"), process(t, r.root, "watcher")) // the guard first: it would start another watcher
+	kill(t, process(t, r.root, "guard"), process(t, r.root, "watcher")) // the guard first, because it would restart the watcher
 	applied := time.Now()
 	st, err := m.Status(context.Background())
 	if time.Since(begun) < MinWindow { // a busy machine may have left it none
@@ -82,7 +82,7 @@ func TestSwitchKilled(t *testing.T) {
 		}
 		killNamed(r.root, "guard", "watcher")
 	}
-	time.Sleep(time.Until(applied.Add(MinWindow + time.Second))) // its time is up
+	time.Sleep(time.Until(applied.Add(MinWindow + time.Second))) // past the deadline
 	st, err = m.Status(context.Background())
 	if err != nil || st.State != "idle" || len(st.History) != 1 || st.History[0].Outcome != "reverted" || st.History[0].When == "" {
 		t.Errorf("after its time: %+v, %v", st, err)
@@ -92,7 +92,7 @@ func TestSwitchKilled(t *testing.T) {
 	}
 }
 
-// TestGuard: the switch alone killed is back without anybody's asking.
+// TestGuard: if only the switch is killed, the guard restarts it.
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	r, _ := pending(t)
@@ -101,12 +101,12 @@ func TestGuard(t *testing.T) {
 		history, _ := filepath.Glob(filepath.Join(r.root, "var/lib/linerate/history/*.reverted"))
 		return len(history) == 1
 	}) {
-		t.Error("nobody took the change back")
+		t.Error("the change was not reverted")
 	}
 }
 
-// TestCronMends: where no manager looks after the switch and both that watch are killed, cron
-// takes the change back, and its entry goes with it.
+// TestCronMends: without a service manager, and with both watchers killed, cron reverts the change, and its
+// entry is removed.
 func TestCronMends(t *testing.T) {
 	t.Parallel()
 	r, _ := pending(t)
@@ -132,8 +132,8 @@ func TestCronMends(t *testing.T) {
 	}
 }
 
-// TestStatusTidies: status removes what a change that is over left, and leaves the agent of
-// a change that is about to begin.
+// TestStatusTidies: status removes what a finished change left, and keeps the agent of a change that is
+// about to begin.
 func TestStatusTidies(t *testing.T) {
 	t.Parallel()
 	r := newSandbox(t)

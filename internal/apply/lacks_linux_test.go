@@ -10,8 +10,8 @@ import (
 	"linerate/internal/hint"
 )
 
-// TestAHostWithoutFlock refuses it before anything is written there, and in one line where
-// it went away since: nobody else was changing anything.
+// TestAHostWithoutFlock: a host without flock(1) is refused before anything is written there; if flock was
+// removed later, the error is one line and does not blame another change.
 func TestAHostWithoutFlock(t *testing.T) {
 	r := newSandbox(t)
 	bin := filepath.Join(r.root, "bin")
@@ -25,7 +25,7 @@ func TestAHostWithoutFlock(t *testing.T) {
 		}
 		for _, p := range programs {
 			if filepath.Base(p) != "flock" {
-				_ = os.Symlink(p, filepath.Join(bin, filepath.Base(p))) // the first of a name counts
+				_ = os.Symlink(p, filepath.Join(bin, filepath.Base(p))) // the first of each name is used
 			}
 		}
 	}

@@ -21,13 +21,12 @@ import (
 	"linerate/internal/setting"
 )
 
-// openwrtApplets are the commands that the agent finds on an OpenWrt: of its busybox,
+// openwrtApplets are the commands of an OpenWrt's busybox, from
 // package/utils/busybox/Config-defaults.in.
 var openwrtApplets = strings.Fields("[ ash awk cat chmod chown cmp cp date env flock fsync grep head id ip kill ln ls mkdir mv ping printf rm rmdir sed sh sleep sort start-stop-daemon sync sysctl tail test touch tr uname")
 
-// openwrtLacks stands before the commands of another system's busybox: what OpenWrt's
-// has not got fails, flock(1) and sleep(1) take what its own take, and fsync(1) is
-// sync(1).
+// openwrtLacks is prepended to the commands of another system's busybox: commands that OpenWrt lacks fail,
+// flock(1) and sleep(1) accept only what OpenWrt's do, and fsync(1) is sync(1).
 const openwrtLacks = `
 for c in stat setsid od ps nohup timeout realpath install shuf usleep; do eval "$c() { echo 'OpenWrt has no $c' >&2; exit 99; }"; done
 sync() { [ $# = 0 ] || { echo 'its sync takes no files' >&2; exit 99; }; }
@@ -36,9 +35,9 @@ sleep() { case $1 in *[!0-9]*) return 1 ;; esac; command sleep "$1"; }
 flock() { case $1 in -n) /opt/flock "$@" ;; *) echo "its flock has no $1" >&2; exit 99 ;; esac; }
 `
 
-// openwrtBox is a root of OpenWrt's own commands, in network and mount namespaces of its
-// own. The busybox that LINERATE_OPENWRT_BUSYBOX names was built with OpenWrt's
-// configuration; without it another's is held to what OpenWrt's can.
+// openwrtBox is a root with OpenWrt's commands, in its own network and mount namespaces. The busybox in
+// LINERATE_OPENWRT_BUSYBOX was built with OpenWrt's configuration; without it another busybox is
+// restricted to what OpenWrt's can do.
 func openwrtBox(t *testing.T) (Machine, *sandbox) {
 	t.Helper()
 	busybox, own := os.LookupEnv("LINERATE_OPENWRT_BUSYBOX")
@@ -90,7 +89,7 @@ func openwrtBox(t *testing.T) (Machine, *sandbox) {
 	return OnWith(&localhost.Runner{Start: r.run}, script), r
 }
 
-// inside starts a thread that runs commands with the sandbox for their root.
+// inside starts a thread that runs commands with the sandbox as root directory.
 func (r *sandbox) inside(t *testing.T) {
 	t.Helper()
 	ready := make(chan error)
@@ -105,7 +104,7 @@ func (r *sandbox) inside(t *testing.T) {
 			}
 			errs := []error{unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""), mount("proc", "proc", "proc", 0), mount("sysfs", "sysfs", "sys", 0),
 				mount("", "/dev", "dev", unix.MS_BIND|unix.MS_REC)}
-			for _, d := range []string{"lib", "lib64", "usr/lib", "usr/lib64"} { // of the commands that stand in for busybox's
+			for _, d := range []string{"lib", "lib64", "usr/lib", "usr/lib64"} { // libraries of the commands that replace busybox's
 				if _, err := os.Stat("/" + d); err == nil {
 					errs = append(errs, mount("", "/"+d, d, unix.MS_BIND|unix.MS_RDONLY))
 				}
@@ -127,7 +126,7 @@ func (r *sandbox) inside(t *testing.T) {
 	t.Cleanup(func() { close(r.jobs) })
 }
 
-// ash runs a command of the sandbox and returns what it prints.
+// ash runs a command in the sandbox and returns its output.
 func (r *sandbox) ash(t *testing.T, script string) string {
 	t.Helper()
 	var b strings.Builder
@@ -139,7 +138,7 @@ func (r *sandbox) ash(t *testing.T, script string) string {
 	return b.String()
 }
 
-// everything is what a revert must bring back: values, and each file with what it holds.
+// everything returns what a revert must restore: values, and each file with its content.
 func (r *sandbox) everything(t *testing.T) string {
 	return r.ash(t, `sysctl -n net.ipv4.ip_default_ttl net.ipv4.tcp_rmem; for f in $(ls -d /etc/* /etc/sysctl.d/* /etc/init.d/* /etc/rc.d/* | grep -v linerate/); do [ -d $f ] || { ls -ln $f; cat $f; }; done`)
 }
@@ -165,7 +164,7 @@ func openwrtPlan(t *testing.T, m Machine, r *sandbox) plan.Plan {
 	return p
 }
 
-// settled waits until nothing is under way.
+// settled waits until no change is in progress.
 func settled(t *testing.T, m Machine) (st Status) {
 	t.Helper()
 	if !labtest.Eventually(func() (idle bool) {
@@ -173,13 +172,13 @@ func settled(t *testing.T, m Machine) (st Status) {
 		st, err = m.Status(t.Context())
 		return err == nil && st.State == "idle"
 	}) {
-		t.Fatalf("it is still under way: %+v", st)
+		t.Fatalf("the change is still in progress: %+v", st)
 	}
 	return st
 }
 
-// TestOpenWrt: what is applied runs, nothing is written before confirm, and whatever
-// takes it back (time, hand, a boot, rollback) leaves the router as it was.
+// TestOpenWrt: an applied change is running, nothing is written before confirm, and any kind of revert
+// (time-out, by hand, a boot, rollback) restores the router.
 func TestOpenWrt(t *testing.T) {
 	m, r := openwrtBox(t)
 	p, ctx := openwrtPlan(t, m, r), context.Background()
@@ -221,7 +220,7 @@ func TestOpenWrt(t *testing.T) {
 	same("a boot")
 
 	apply()
-	for _, f := range []string{"watcher", "guard"} { // the guard starts the watcher again, or status does
+	for _, f := range []string{"watcher", "guard"} { // the guard restarts the watcher, or else status does
 		r.ash(t, "kill -9 $(cat /etc/linerate/pending/"+f+")")
 	}
 	if st, err := m.Status(ctx); err != nil || !st.Armed {
@@ -241,12 +240,12 @@ func TestOpenWrt(t *testing.T) {
 	same("a rollback")
 }
 
-// TestOpenWrtRefuses: what OpenWrt does not read at boot, and a trial by one.
+// TestOpenWrtRefuses: files that OpenWrt does not read at boot, and trials by reboot.
 func TestOpenWrtRefuses(t *testing.T) {
 	id := Identity{OS: "linux", Release: "6.6.73", Init: "procd", Product: "openwrt"}
 	p := plan.Plan{OS: "linux", Release: "6.6", Settings: []plan.Step{{Name: "nf_conntrack/hashsize", Mechanism: setting.ModParam, Value: "65536", Where: plan.Where{File: plan.LinuxModprobe}}}}
 	if err := Fits(p, id); err == nil || !strings.Contains(err.Error(), plan.LinuxModprobe) {
-		t.Errorf("a file that it does not read: %v", err)
+		t.Errorf("a file that OpenWrt does not read: %v", err)
 	}
 	p.Settings[0] = plan.Step{Name: "net.ipv4.ip_default_ttl", Mechanism: setting.Sysctl, Value: "77", Where: plan.Where{File: plan.LinuxSysctl, Runtime: true}}
 	if err := Fits(p, id); err != nil {

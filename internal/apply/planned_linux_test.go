@@ -20,8 +20,7 @@ import (
 	"linerate/internal/setting"
 )
 
-// losing makes every counter move that a plan asks about: what it plans then
-// has to be taken by this kernel as well.
+// losing makes every counter move that plans look at, so that the settings planned then are tried too.
 func losing(f *fact.Facts) {
 	for _, c := range []string{"tcp.listen_overflows", "softnet.cpu0.dropped", "softnet.cpu0.time_squeeze", "neigh.arp.table_fulls", "neigh.ndisc.table_fulls", "udp.full_sockets", "conntrack.drop"} {
 		f.AddCounter(c, 1000, "a test")
@@ -33,10 +32,9 @@ func losing(f *fact.Facts) {
 	f.Normalise()
 }
 
-// TestPlannedIsTaken: what plans of this machine set, for every role, for needs
-// that are usual and beyond every bound, the kernel takes and reads back; taken
-// back, everything is as it was. Only what a namespace has of its own is set, with
-// a veth in it; the machine itself is left alone.
+// TestPlannedIsTaken: the kernel accepts and reads back what plans for this machine set, for every role, for
+// usual needs and those beyond every bound; after the rollback everything is restored. Only sysctls of a
+// namespace with a veth are set; the machine itself is not changed.
 func TestPlannedIsTaken(t *testing.T) {
 	r := newSandbox(t)
 	for _, words := range []string{"link add lr0 type veth peer name lr1", "link set lr0 up", "link set lr1 up"} {
@@ -71,12 +69,12 @@ func TestPlannedIsTaken(t *testing.T) {
 	}
 	for _, want := range []string{"net.ipv4.ip_forward", "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "net.core.somaxconn", "net.ipv4.tcp_mtu_probing"} {
 		if !taken[want] {
-			t.Errorf("no plan set %s: nothing was tried of it", want)
+			t.Errorf("no plan set %s, so it was not tried", want)
 		}
 	}
 }
 
-// take applies what of a plan a namespace has, reads it back, and takes it back.
+// take applies the part of a plan that a namespace has, reads it back, and reverts it.
 func (r *sandbox) take(t *testing.T, m Machine, p plan.Plan, taken map[string]bool) {
 	t.Helper()
 	ctx := context.Background()
@@ -122,7 +120,7 @@ func (r *sandbox) take(t *testing.T, m Machine, p plan.Plan, taken map[string]bo
 	}
 }
 
-// has tells whether the namespace has a sysctl that may be written there.
+// has reports whether the namespace has a writable sysctl.
 func (r *sandbox) has(name string) bool {
 	path := filepath.Join("/proc/sys", strings.ReplaceAll(name, ".", "/"))
 	return strings.HasPrefix(name, "net.") && r.run(exec.Command("test", "-w", path)) == nil && r.run(exec.Command("sh", "-c", "x=$(cat "+path+") && echo \"$x\" >"+path)) == nil

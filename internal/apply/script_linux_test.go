@@ -13,15 +13,15 @@ import (
 	"linerate/internal/plan"
 )
 
-// scripted is a transaction of a file and scripts.
+// scripted returns a transaction with a file and scripts.
 func scripted(do string) Transaction {
 	return Transaction{Plan: plan.Plan{Digest: "sha256:" + strings.Repeat("ab", 32)}, Window: time.Minute, FilesNow: true,
 		Files: []plan.File{{Path: "/etc/laid/over.conf", Mode: 0o640, Content: "a line\n"}},
 		Do:    do, TakeBack: "rm -f \"$1/../trace\"\n"}
 }
 
-// What a script does is taken back with the rest: by revert, and by a do that
-// fails half-way.
+// TestScriptsAreTakenBack: what a script does is reverted with the rest: by revert, and after a do script
+// that fails half-way.
 func TestScriptsAreTakenBack(t *testing.T) {
 	r := newSandbox(t)
 	m := On(r.runner())
@@ -41,10 +41,10 @@ func TestScriptsAreTakenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(r.root, "etc/laid")); err == nil {
-		t.Error("the file's directory is still there")
+		t.Error("the file's directory still exists")
 	}
 	if _, err := os.Stat(trace); err == nil {
-		t.Error("what the script did was not taken back")
+		t.Error("the script's change was not reverted")
 	}
 	_, _, err = m.Apply(ctx, scripted("echo it cannot be done >&2\nexit 1\n"))
 	if err == nil || !strings.Contains(err.Error(), "it cannot be done; the host is as it was") {
@@ -54,12 +54,12 @@ func TestScriptsAreTakenBack(t *testing.T) {
 		t.Errorf("%+v, %v", st, err)
 	}
 	if _, err := os.Stat(filepath.Join(r.root, "etc/laid")); err == nil {
-		t.Error("the file's directory is still there")
+		t.Error("the file's directory still exists")
 	}
 }
 
-// Installing comes before the lock, which is the installed agent's own: many at
-// once install one agent, and leave nothing of theirs.
+// TestInstallingAtOnce: installing happens before the lock, which is part of the installed agent: many
+// concurrent installations result in one agent, and leave no temporary files.
 func TestInstallingAtOnce(t *testing.T) {
 	root := t.TempDir()
 	m := &machine{&localhost.Runner{Env: []string{"LINERATE_ROOT=" + root, "LINERATE_INIT=sysv"}}, Agent()}
@@ -83,8 +83,8 @@ func TestInstallingAtOnce(t *testing.T) {
 	}
 }
 
-// TestNotArmedYet: what somebody is applying at this moment has no switch yet; that
-// is not told as one that is gone.
+// TestNotArmedYet: while a change is being applied its switch does not exist yet, which is not reported as
+// a lost switch.
 func TestNotArmedYet(t *testing.T) {
 	r := newSandbox(t)
 	ctx := context.Background()
@@ -115,7 +115,7 @@ func TestNotArmedYet(t *testing.T) {
 	if err := <-ended; err == nil || !strings.Contains(err.Error(), "the switch could not be armed; nothing was changed") {
 		t.Error(err)
 	}
-	// Nobody is at work, and nothing watches.
+	// No apply is running, and no switch watches.
 	pending := filepath.Join(r.root, "var/lib/linerate/pending")
 	if err := os.Mkdir(pending, 0o700); err != nil {
 		t.Fatal(err)
@@ -126,6 +126,6 @@ func TestNotArmedYet(t *testing.T) {
 		}
 	}
 	if st, err := beside.Status(ctx); err != nil || st.State != "pending" || st.Armed || st.Busy {
-		t.Errorf("a switch that is gone: %+v, %v", st, err)
+		t.Errorf("a lost switch: %+v, %v", st, err)
 	}
 }

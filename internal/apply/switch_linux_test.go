@@ -14,8 +14,8 @@ import (
 	"linerate/internal/plan"
 )
 
-// passing is a clock of tenths of a second that goes on while the switch sleeps, and at no
-// other time. What the switch starts is noted.
+// passing is a clock in tenths of a second that advances only while the switch sleeps. It records what the
+// switch starts.
 const passing = `
 NOTED=$ROOT/started
 start_guard() { :; }
@@ -39,8 +39,8 @@ od() { started od; command od "$@"; }
 tr() { started tr; command tr "$@"; }
 `
 
-// TestSwitchKeepsItsTime: a switch strikes within the last second of the window, never
-// later, though it asks for the time but once in five seconds until then.
+// TestSwitchKeepsItsTime: a switch fires within the last second of the window and never later, although it
+// reads the time only every five seconds until then.
 func TestSwitchKeepsItsTime(t *testing.T) {
 	t.Parallel()
 	const window = 100
@@ -67,12 +67,12 @@ func TestSwitchKeepsItsTime(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !labtest.Eventually(func() bool { st, err := m.Status(t.Context()); return err == nil && st.State == "idle" }) {
-					t.Fatal("it never struck")
+					t.Fatal("the switch never fired")
 				}
 				now, _ := os.ReadFile(clock)
 				tenths, _ := strconv.Atoi(strings.TrimSpace(string(now)))
 				if after := tenths - start; after > 10*window || after <= 10*(window-1) {
-					t.Errorf("struck after %d tenths of a second, of a window of %d s", after, window)
+					t.Errorf("fired after %d tenths of a second, in a window of %d s", after, window)
 				}
 				started, _ := os.ReadFile(filepath.Join(root, "started"))
 				if n := strings.Count(string(started), "\n"); n > c.most || n < window/5 {
@@ -83,8 +83,8 @@ func TestSwitchKeepsItsTime(t *testing.T) {
 	}
 }
 
-// succeeded is a switch that another one follows while it sleeps: a later transaction has the
-// same id, and a time that is over at once by this one's clock.
+// succeeded is a switch after which another transaction is applied while it sleeps: it has the same id, and
+// a time that is over at once by this clock.
 const succeeded = passing + passingLinux + `
 sleep() {
 	[ "$ME" = watch ] || { command sleep "$1"; return; }
@@ -92,8 +92,7 @@ sleep() {
 }
 `
 
-// TestSwitchLeavesLaterTransactions: a switch takes back what it was armed for, and nothing
-// that came after it.
+// TestSwitchLeavesLaterTransactions: a switch reverts only the transaction that it was armed for.
 func TestSwitchLeavesLaterTransactions(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -113,7 +112,7 @@ func TestSwitchLeavesLaterTransactions(t *testing.T) {
 		stat, err := os.ReadFile(filepath.Join("/proc", strings.TrimSpace(string(pid)), "stat"))
 		return err != nil || strings.Contains(string(stat), ") Z")
 	}) {
-		t.Fatal("it never ended")
+		t.Fatal("the switch never ended")
 	}
 	if st, err := m.Status(t.Context()); err != nil || st.State != "pending" || st.ID != id {
 		t.Errorf("%+v, %v; want %s pending", st, err, id)

@@ -19,18 +19,17 @@ import (
 	"linerate/internal/setting"
 )
 
-// nspawned is a machine whose PID 1 is this machine's systemd: its files over
-// an overlay of this machine's, in namespaces of its own. A reboot boots it
-// again, as a power button does.
+// nspawned is a machine whose PID 1 is this machine's systemd, with an overlay over this machine's files,
+// in its own namespaces. A reboot boots it again, like a power button.
 type nspawned struct {
 	t     *testing.T
 	root  string
-	pid   atomic.Int64 // of systemd-nspawn
+	pid   atomic.Int64 // pid of systemd-nspawn
 	boots atomic.Int64
-	ended atomic.Bool // it is not to be booted again
+	ended atomic.Bool // do not boot it again
 }
 
-// rebooted is how systemd-nspawn says that its machine wants to boot again.
+// rebooted is systemd-nspawn's exit code when its machine wants to reboot.
 const rebooted = 133
 
 func newNspawned(t *testing.T) *nspawned {
@@ -44,7 +43,7 @@ func newNspawned(t *testing.T) *nspawned {
 	}
 	options := fmt.Sprintf("lowerdir=/,upperdir=%s/upper,workdir=%s/work", dir, dir)
 	if err := syscall.Mount("overlay", n.root, "overlay", 0, options); err != nil {
-		t.Fatalf("no overlay here: %v", err)
+		t.Fatalf("cannot mount an overlay: %v", err)
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(n.root, 0) })
 	system := filepath.Join(n.root, "etc/systemd/system")
@@ -65,8 +64,7 @@ func newNspawned(t *testing.T) *nspawned {
 	return n
 }
 
-// power boots the machine, again and again: when it asks for it, and when the
-// power comes back.
+// power boots the machine repeatedly: when it reboots, and when the power is restored.
 func (n *nspawned) power() {
 	for !n.ended.Load() {
 		cmd := exec.Command("systemd-nspawn", "-q", "-D", n.root, "--boot", "--private-network", "--register=no", "--keep-unit", "--console=pipe")
@@ -77,19 +75,19 @@ func (n *nspawned) power() {
 		n.boots.Add(1)
 		var exit *exec.ExitError
 		if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != rebooted {
-			time.Sleep(time.Second) // what is left of it goes
+			time.Sleep(time.Second) // wait for its remains to be cleaned up
 		}
 	}
 }
 
-// off takes the power away.
+// off turns the power off.
 func (n *nspawned) off() {
 	if leader := n.leader(); leader != "" {
 		_ = exec.Command("kill", "-9", leader).Run()
 	}
 }
 
-// leader is the process id of the machine's PID 1.
+// leader returns the process id of the machine's PID 1.
 func (n *nspawned) leader() string {
 	pid := n.pid.Load()
 	out, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
@@ -117,7 +115,7 @@ func (n *nspawned) machine() Machine {
 	return On(&localhost.Runner{Start: func(cmd *exec.Cmd) error { n.inside(cmd); return cmd.Run() }})
 }
 
-// up waits for a boot after the one given to be done.
+// up waits until a boot after the given one is complete.
 func (n *nspawned) up(after int64) {
 	n.t.Helper()
 	for range 240 {
@@ -126,10 +124,10 @@ func (n *nspawned) up(after int64) {
 		}
 		time.Sleep(500 * time.Millisecond)
 	}
-	n.t.Fatalf("the machine does not come up: %s", n.run("systemctl", "--no-pager", "list-jobs"))
+	n.t.Fatalf("the machine did not boot: %s", n.run("systemctl", "--no-pager", "list-jobs"))
 }
 
-// ends waits for nothing to be pending.
+// ends waits until nothing is pending.
 func (n *nspawned) ends(m Machine) Status {
 	n.t.Helper()
 	var st Status
@@ -140,13 +138,13 @@ func (n *nspawned) ends(m Machine) Status {
 		}
 		time.Sleep(500 * time.Millisecond)
 	}
-	n.t.Fatalf("still %+v, %v", st, err)
+	n.t.Fatalf("still pending: %+v, %v", st, err)
 	return st
 }
 
-// TestSystemd has a real systemd run the switch and the boot entry: a time that
-// runs out, a switch that is killed, a boot while something is pending, a trial
-// that nobody confirms, and one that somebody does.
+// TestSystemd makes a real systemd run the switch and the boot entry: a time-out, a switch that is killed, a
+// boot while a change is pending, a trial that is not confirmed, and one that is.
+//
 //
 // It needs systemd-nspawn (systemd-container) and two minutes:
 //
@@ -156,7 +154,7 @@ func TestSystemd(t *testing.T) {
 		t.Skip("set LINERATE_SYSTEMD=1 to boot a systemd in a container")
 	}
 	if _, err := exec.LookPath("systemd-nspawn"); err != nil || os.Getuid() != 0 {
-		t.Fatalf("wants root and systemd-nspawn: %v", err)
+		t.Fatalf("needs root and systemd-nspawn: %v", err)
 	}
 	n := newNspawned(t)
 	m := n.machine()

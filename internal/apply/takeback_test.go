@@ -11,7 +11,7 @@ import (
 	"linerate/internal/plan"
 )
 
-// late is a machine whose switch was first: there is nothing to revert.
+// late is a machine whose switch was faster: there is nothing left to revert.
 type late struct {
 	Machine
 	status Status
@@ -25,8 +25,7 @@ func (l late) Where() string { return "ssh://fw1" }
 
 func (l late) Status(context.Context) (Status, error) { return l.status, nil }
 
-// TestTakenBackByTheSwitch: an apply that outlives its own window finds the
-// host as it was, and says so.
+// TestTakenBackByTheSwitch: an apply that takes longer than its window finds the host reverted, and says so.
 func TestTakenBackByTheSwitch(t *testing.T) {
 	why := errors.New("gateway 192.0.2.1 answered before the change and does not now")
 	for _, c := range []struct {
@@ -45,7 +44,7 @@ func TestTakenBackByTheSwitch(t *testing.T) {
 	}
 }
 
-// willing takes back what it is told to, and keeps why.
+// willing reverts on request, and records the reason.
 type willing struct {
 	Machine
 	why string
@@ -56,8 +55,7 @@ func (w *willing) Revert(_ context.Context, _, why string) (string, error) {
 	return "", nil
 }
 
-// TestInterrupted: who stops an apply hears what became of the host, and so does who
-// reads its history.
+// TestInterrupted: interrupting an apply reports what happened to the host, to the user and in its history.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -71,7 +69,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestReasonOfTheChangeBefore: an earlier change by the same plan is not taken for this one.
+// TestReasonOfTheChangeBefore: an earlier change by the same plan is not mistaken for this one.
 func TestReasonOfTheChangeBefore(t *testing.T) {
 	lost := errors.New("the connection was lost")
 	tr := Transaction{}
@@ -84,8 +82,8 @@ func TestReasonOfTheChangeBefore(t *testing.T) {
 	}
 }
 
-// TestHarmsAreRefused: what is worse on the host with the plan than without is refused before
-// anything is looked at further, unless somebody chose how long to try it.
+// TestHarmsAreRefused: a plan that makes something worse on the host is refused before the host is examined
+// further, unless the user chose how long to try it.
 func TestHarmsAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		harms   []string

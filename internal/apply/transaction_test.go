@@ -42,7 +42,7 @@ func linuxPlan(settings ...plan.Step) plan.Plan {
 	return p
 }
 
-// TestJournal: what is put back is what was, in the order that a kernel takes.
+// TestJournal: the journal restores the old state, in an order that the kernel accepts.
 func TestJournal(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -50,27 +50,27 @@ func TestJournal(t *testing.T) {
 		now  Snapshot
 		want string
 	}{
-		{"the zero of an exclusive pair is not written back",
+		{"the 0 of an exclusive pair is not restored",
 			linuxPlan(setTo("vm.dirty_bytes", setting.Sysctl, "0", "268435456")),
 			snapshot("sysctl - vm.dirty_bytes =0", "sysctl - vm.dirty_ratio =20"),
 			"before sysctl - vm.dirty_bytes =0\nbefore sysctl - vm.dirty_ratio =20\nset sysctl - vm.dirty_bytes =268435456\nundo sysctl - vm.dirty_ratio =20\n"},
-		{"where both of a pair were 0 the ratio is written back",
+		{"if both of a pair were 0, the ratio is restored",
 			linuxPlan(setTo("vm.dirty_ratio", setting.Sysctl, "0", "20")),
 			snapshot("sysctl - vm.dirty_ratio =0", "sysctl - vm.dirty_bytes =0"),
 			"before sysctl - vm.dirty_ratio =0\nbefore sysctl - vm.dirty_bytes =0\nset sysctl - vm.dirty_ratio =20\nundo sysctl - vm.dirty_ratio =0\n"},
-		{"what kilobytes of promised memory cleared comes back, and clears them",
+		{"the ratio that overcommit_kbytes cleared is restored, which clears that",
 			linuxPlan(setTo("vm.overcommit_kbytes", setting.Sysctl, "0", "9000000")),
 			snapshot("sysctl - vm.overcommit_kbytes =0", "sysctl - vm.overcommit_ratio =50"),
 			"before sysctl - vm.overcommit_kbytes =0\nbefore sysctl - vm.overcommit_ratio =50\nset sysctl - vm.overcommit_kbytes =9000000\nundo sysctl - vm.overcommit_ratio =50\n"},
-		{"forwarding comes back on every interface as it was",
+		{"forwarding is restored on every interface",
 			linuxPlan(setTo("net.ipv4.ip_forward", setting.Sysctl, "0", "1")),
 			snapshot("sysctl - net.ipv4.ip_forward =0", "sysctl - net.ipv4.conf.eth0.forwarding =1"),
 			"before sysctl - net.ipv4.ip_forward =0\nbefore sysctl - net.ipv4.conf.eth0.forwarding =1\nset sysctl - net.ipv4.ip_forward =1\nundo sysctl - net.ipv4.ip_forward =0\nundo sysctl - net.ipv4.conf.eth0.forwarding =1\n"},
-		{"a module first, and away last",
+		{"a module is loaded first and removed last",
 			linuxPlan(setTo("net.ipv4.tcp_congestion_control", setting.Sysctl, "cubic", "bbr"), setTo("tcp_bbr", setting.Module, "absent", "loaded")),
 			snapshot("module - tcp_bbr =absent", "sysctl - net.ipv4.tcp_congestion_control =cubic"),
 			"before sysctl - net.ipv4.tcp_congestion_control =cubic\nset module - tcp_bbr =loaded\nset sysctl - net.ipv4.tcp_congestion_control =bbr\nundo sysctl - net.ipv4.tcp_congestion_control =cubic\nundo module - tcp_bbr =absent\n"},
-		{"a module that was loaded stays",
+		{"a module that was loaded already stays",
 			linuxPlan(setTo("tcp_bbr", setting.Module, "loaded", "loaded")),
 			snapshot("module - tcp_bbr =loaded"),
 			"set module - tcp_bbr =loaded\n"},
@@ -98,7 +98,7 @@ func TestPrepareRefuses(t *testing.T) {
 		want string
 	}{
 		{"changed since", linuxPlan(setTo("net.core.somaxconn", setting.Sysctl, "4096", "8192")), snapshot("sysctl - net.core.somaxconn =1000"), `was "4096" when the plan was made and is "1000" now`},
-		{"bytes whose 0 does not come back", linuxPlan(setTo("vm.dirty_bytes", setting.Sysctl, "0", "9000000")), snapshot("sysctl - vm.dirty_bytes =0", "sysctl - vm.dirty_ratio =0"), "vm.dirty_ratio is 0 too"},
+		{"bytes whose 0 cannot be restored", linuxPlan(setTo("vm.dirty_bytes", setting.Sysctl, "0", "9000000")), snapshot("sysctl - vm.dirty_bytes =0", "sysctl - vm.dirty_ratio =0"), "vm.dirty_ratio is 0 too"},
 		{"gone since", linuxPlan(setTo("net.core.somaxconn", setting.Sysctl, "4096", "8192")), snapshot(), "does not exist"},
 		{"somebody else's file", own, foreign, "was not written by linerate"},
 		{"an MTU that loses addresses", linuxPlan(plan.Step{Name: "mtu", Mechanism: setting.Link, Device: "eth0", Value: "576", Where: plan.Where{Runtime: true}}), snapshot("link eth0 mtu =1500"), "IPv6 addresses"},
@@ -134,7 +134,7 @@ func TestFits(t *testing.T) {
 	}
 }
 
-// TestAgentText holds the agent to what every POSIX shell reads.
+// TestAgentText: the agent uses only syntax that every POSIX shell reads.
 func TestAgentText(t *testing.T) {
 	for _, argv := range [][]string{{"dash", "-n"}, {"busybox", "sh", "-n"}, {"bash", "--posix", "-n"}, {"shellcheck", "-s", "sh", "-"}} {
 		path, err := exec.LookPath(argv[0])
@@ -149,10 +149,10 @@ func TestAgentText(t *testing.T) {
 		}
 	}
 	if n := strings.Count(Agent(), "\n"); n > 1000 {
-		t.Errorf("the agent has %d lines: it is to be read by people", n)
+		t.Errorf("the agent has %d lines, too many to review", n)
 	}
 	if strings.Contains(Agent(), "eval ") {
-		t.Error("the agent evaluates text")
+		t.Error("the agent uses eval")
 	}
 }
 
@@ -169,7 +169,7 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
-// TestSnapshotsAreWhole: a line that was cut is no answer.
+// TestSnapshotsAreWhole: a truncated snapshot is refused.
 func TestSnapshotsAreWhole(t *testing.T) {
 	for text, ok := range map[string]bool{
 		"file /etc/x 644 0 0\n|a\n": true, "nofile /etc/x\n": true, "other /etc/x\n": true, "value sysctl - a.b =1\n": true, "value sysctl - a.b !\n": true,
@@ -194,9 +194,9 @@ func TestStatusParsed(t *testing.T) {
 	}
 	ends := "os FreeBSD\nrelease 14.0\nhost h\nuid 0\ninit rc\nlive s 1 Does it help?\nlost s 0 Does it help?\n"
 	if st, err := parseStatus([]byte(ends)); err != nil || st.Live == nil || st.Lost != nil {
-		t.Errorf("a hold that ends while it is asked for: %+v, %v", st, err)
+		t.Errorf("a hold that ends during the query: %+v, %v", st, err)
 	}
 	if _, err := parseStatus([]byte("-bash: sh: command not found\n")); err == nil || errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a host that makes no sense: %v", err)
+		t.Errorf("an invalid status: %v", err)
 	}
 }

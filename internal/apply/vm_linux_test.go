@@ -21,13 +21,13 @@ import (
 //go:embed testdata/vm-init.sh
 var vmInit string
 
-// vmCommands are what the agent and the machine's init use.
+// vmCommands are the commands that the agent and the machine's init use.
 var vmCommands = []string{"dash", "mv", "cp", "rm", "ln", "mkdir", "rmdir", "chmod", "chown", "sync", "cat", "sed", "ls", "stat", "cmp",
 	"grep", "tail", "sort", "setsid", "flock", "sleep", "id", "uname", "ps", "mawk", "tr", "md5sum", "find", "mount", "ip", "od", "date"}
 
-// TestReboot boots a real kernel again and again while apply, confirm and
-// rollback are under way: the power goes at another moment each time, nothing
-// is synced. After each boot the machine must be as it was, or as confirmed.
+// TestReboot boots a real kernel repeatedly while apply, confirm and rollback are running: the power is cut
+// at a different moment each time, without a sync. After each boot the machine must be as before, or as
+// confirmed.
 //
 // It needs QEMU and an unpacked kernel package, and minutes:
 //
@@ -55,7 +55,7 @@ func TestReboot(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
-		t.Fatalf("no QEMU here: %v", err)
+		t.Fatalf("cannot start QEMU: %v", err)
 	}
 	tally := map[string]int{}
 	old, renewed := "", ""
@@ -91,12 +91,11 @@ func TestReboot(t *testing.T) {
 	_ = cmd.Wait()
 	t.Logf("%v", tally)
 	if tally["old"] == 0 || tally["new"] == 0 || tally["old"]+tally["new"]+tally["mixed"] < boots-1 {
-		t.Errorf("too little happened: %v", tally)
+		t.Errorf("too few outcomes were seen: %v", tally)
 	}
 }
 
-// vmJournal sets values and writes three files, one in a directory that is not
-// there.
+// vmJournal sets values and writes three files, one of them in a directory that does not exist.
 func vmJournal(t *testing.T) Transaction {
 	sysctl := func(name, was, value string) plan.Step {
 		s := setTo(name, setting.Sysctl, was, value)

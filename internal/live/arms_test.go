@@ -6,8 +6,8 @@ import (
 	"linerate/internal/study"
 )
 
-// The guardrails know which treatment a look is under: silence in the windows of one goes on
-// in its next, whatever came in another's between.
+// TestGuardrailsKnowTheTreatment: guardrails are kept per treatment: silence in one treatment's windows
+// continues in its next window, whatever happened in another's between.
 func TestGuardrailsKnowTheTreatment(t *testing.T) {
 	came := 1.0
 	g := guarding{rails: []*guard{{Watch: study.Watch{Guardrail: study.NoRequests("a log")}, value: func(glimpse) float64 { return one(came == 0) }}}}
@@ -34,8 +34,8 @@ func TestGuardrailsKnowTheTreatment(t *testing.T) {
 	t.Error("nine looks without a request, and no guardrail trips")
 }
 
-// Harm that shows in the window after the treatment's only ends the study, in a window of
-// the control, and names the treatment.
+// TestLateHarmTrips: harm that shows only in the window after the treatment's stops the study, in a window
+// of the control, and names the treatment.
 func TestLateHarmTrips(t *testing.T) {
 	for _, late := range []float64{1, 5} {
 		o := Options{HarmPercent: 20, metrics: []Metric{{Watched: study.Watched{Source: "p95", Metric: study.WatchedLower}}}}

@@ -37,7 +37,7 @@ func TestPulse(t *testing.T) {
 	}
 }
 
-// away is a machine that cannot be asked for a while.
+// away is a machine that does not answer for a while.
 type away struct {
 	apply.Machine
 	looks int
@@ -50,8 +50,8 @@ func (a *away) Status(context.Context) (apply.Status, error) {
 	return apply.Status{State: "idle"}, nil
 }
 
-// What needs the host is done again when the host answers again; what the host refuses is
-// not tried for long, and what ended the study not at all.
+// TestReach: an operation that needs the host is retried when the host answers again; a refusal is not
+// retried for long, and an error that ended the study not at all.
 func TestReach(t *testing.T) {
 	for _, c := range []struct {
 		looks, fails, want int
@@ -71,7 +71,7 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// waking is a host whose connections are dead for some looks, after its first ones.
+// waking is a host whose connections are dead for some looks, after the first ones.
 type waking struct {
 	*localhost.Runner
 	looks, dead int
@@ -89,8 +89,8 @@ func (w *waking) Run(context.Context, string, []string, []byte) ([]byte, error) 
 	return fmt.Appendf(nil, "clock %d\nboot b\nuptime %d\nhz 100\ncpu %d 0 %d 0 0 0 0 0\nmemory 100\navailable 50\ndev eth0: 0 %d 0 0 0 0 0 0 0 0 0 0\nend\n", n, n, n, n, n*n), nil
 }
 
-// A pilot outlasts the sleep of its machine and the dead connections after it; one whose
-// first look fails ends at once.
+// TestPilotOutlastsSleep: a pilot survives a suspend of its machine and the dead connections after it; one
+// whose first look fails ends at once.
 func TestPilotOutlastsSleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := func(w *waking) (*run, error) {
@@ -113,11 +113,11 @@ func TestPilotOutlastsSleep(t *testing.T) {
 	})
 }
 
-// changedHost is a machine whose setting is not what a window put on.
+// changedHost is a machine whose setting differs from what a window applied.
 type changedHost struct {
 	apply.Machine
 	history []apply.Past
-	silent  int // looks that have no answer
+	silent  int // looks without an answer
 }
 
 func (c *changedHost) Look(context.Context, []knob.Key, []string) (apply.Snapshot, error) {
@@ -133,7 +133,7 @@ func (c *changedHost) Status(context.Context) (apply.Status, error) {
 
 var aKey = knob.Key{Mechanism: setting.Sysctl, Name: "net.a"}
 
-// A window that outlasted its switch blames nobody else, unless nothing of its own was on.
+// TestWhoChangedIt: a window that outlasted its switch blames nobody else, unless it had applied nothing.
 func TestWhoChangedIt(t *testing.T) {
 	const late, other = "nobody confirmed in time", "it was changed by somebody else: net.a is "
 	const took = "the window took 27 s, and the host took the setting back after 20 (nobody confirmed in time): net.a is old"
@@ -159,8 +159,8 @@ func TestWhoChangedIt(t *testing.T) {
 	}
 }
 
-// A window in which the host saw less time pass says who did not look: this machine, or
-// nobody could, for the host did not answer.
+// TestWhyAWindowIsUnread: if less time passed on the host, the window says who did not look: this machine,
+// or nobody because the host did not answer.
 func TestWhyAWindowIsUnread(t *testing.T) {
 	for want, notes := range map[string][]string{
 		"3 s passed on the host in a window of 10 s: this machine slept, or was too busy to look": nil,

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A setting that acts on new connections alone is judged by those that were opened in
-// the window.
+// TestOnlyNewConnectionsCount: a setting that affects only new connections is judged by those that were
+// opened in the window.
 func TestOnlyNewConnectionsCount(t *testing.T) {
 	o := &Options{NewConnections: true}
 	at := func(conns ...connection) Sample { return Sample{Connections: conns} }

@@ -18,18 +18,18 @@ import (
 	"linerate/internal/study"
 )
 
-// daily is a rhythm of a day: threefold at noon what it is at midnight.
+// daily is a daily rhythm: three times as much at noon as at midnight.
 func daily(now time.Time) float64 {
 	at := now.Sub(now.Truncate(24*time.Hour)).Hours() / 24
 	return math.Exp(-0.5 * math.Log(3) * math.Cos(2*math.Pi*at))
 }
 
-// dayLooks is the time between two looks: three times the product's, for a day has 17,280 of
-// those, and nothing that takes a day depends on how many there are.
+// dayLooks is the time between two looks: three times the product's, because a day has 17,280 of those
+// and nothing tested here depends on their number.
 const dayLooks = 3 * mostEvery
 
-// aDay is the study of a day: windows of five minutes of an access log's 95th percentile,
-// which a setting lowers by a tenth.
+// aDay is a study of a day: windows of five minutes of an access log's 95th percentile, which a setting
+// lowers by a tenth.
 type aDay struct {
 	*testing.T
 	host    *fakeHost
@@ -37,7 +37,7 @@ type aDay struct {
 	hours   *Hours
 	run     *run
 	windows []Window
-	bytes   int // of the record
+	bytes   int // size of the record
 	sink    func(Window)
 }
 
@@ -56,7 +56,7 @@ func newDay(t *testing.T, begin time.Time) *aDay {
 	return d
 }
 
-// study runs what is left of it; the windows go on record as they do on a disk.
+// study runs the rest of the study; the windows are recorded as on a disk.
 func (d *aDay) study(ctx context.Context) (Outcome, error) {
 	d.Helper()
 	o := d.host.study(Options{Plan: d.plan, Seed: 9, Metrics: []string{"log:/var/log/access.log"}, Pilot: 10 * time.Minute, Hours: d.hours, Done: d.windows})
@@ -83,8 +83,8 @@ func (d *aDay) study(ctx context.Context) (Outcome, error) {
 	return r.study(ctx)
 }
 
-// sleep has the machine that runs the study sleep, once, in a treated window after so long:
-// what was asked of the host then has no answer until it wakes.
+// sleep suspends the machine that runs the study, once, in a treated window after a while: requests to the
+// host then have no answer until it wakes.
 func (d *aDay) sleep(after, long time.Duration) {
 	slept := false
 	d.host.before = func(what string) {
@@ -100,7 +100,7 @@ func (d *aDay) sleep(after, long time.Duration) {
 	}
 }
 
-// judged is the comparison of the valid pairs.
+// judged compares the valid pairs.
 func (d *aDay) judged(of string) stats.Comparison {
 	var control, treated stats.Arm
 	pairs := map[int][]Window{}
@@ -124,9 +124,9 @@ func (d *aDay) judged(of string) stats.Comparison {
 	return stats.CompareSwitchback([]stats.Arm{control}, []stats.Arm{treated}, stats.Options{Better: stats.LowerIsBetter, Draws: 1999})[0]
 }
 
-// TestADay is a study over a day by all that one has, but for the host and the clock: from
-// an evening on which clocks are put back, over the midnight at which the log is rotated,
-// with a machine that sleeps for two hours and a study that is interrupted and goes on.
+// TestADay runs the whole product over a day, with a fake host and clock: from the evening on which DST
+// ends, over the log's rotation at midnight, with two hours of suspend and an interrupted study that
+// is resumed.
 func TestADay(t *testing.T) {
 	t.Parallel()
 	zone := berlin(t)
@@ -159,7 +159,7 @@ func TestADay(t *testing.T) {
 		if low, high := 29*time.Hour+30*time.Minute, 30*time.Hour; took < low || took > high { // a day, and five hours in which nobody studied
 			t.Errorf("it took %s", took)
 		}
-		// The ramp, a pair of which half was slept through, once more, and that which was broken off.
+		// The ramp, the pairs, one pair repeated that was half slept through, and one that was broken off.
 		if want := 4 + 2*d.plan.BlocksFor(d.plan.Pairs); len(d.windows) < want+3 || len(d.windows) > want+6 {
 			t.Errorf("%d windows, of %d that were planned", len(d.windows), want)
 		}
@@ -178,21 +178,21 @@ func TestADay(t *testing.T) {
 			t.Errorf("%s %+v of %d pairs; the pilot promised ±%.2f %%", c.Verdict, c.EffectPercent, c.N, promised)
 		}
 		if c := d.judged(study.Sham); c.P < 0.001 || c.N < d.plan.Pairs/3-2 {
-			t.Errorf("sham: %s %+v of %d pairs", c.Verdict, c.EffectPercent, c.N)
+			t.Errorf("A/A pairs: %s %+v of %d pairs", c.Verdict, c.EffectPercent, c.N)
 		}
 	})
 }
 
 var bubble = regexp.MustCompile(`synctest bubble \d+`)
 
-// inBubble is how many goroutines the test's own clock has: those of other tests come and go.
+// inBubble returns the number of goroutines in the test's synctest bubble; other tests' do not count.
 func inBubble() int {
 	own, all := make([]byte, 1<<10), make([]byte, 1<<20)
 	own, all = own[:runtime.Stack(own, false)], all[:runtime.Stack(all, true)]
 	return bytes.Count(all, append(bubble.Find(own), ']'))
 }
 
-// check is what holds of every study, of so long.
+// check tests what must hold for every study of a given length.
 func (d *aDay) check(long time.Duration) {
 	d.Helper()
 	if d.host.treated > long/2 {
@@ -216,8 +216,7 @@ func (d *aDay) check(long time.Duration) {
 	}
 }
 
-// TestNightsOfADay is the study of a day in the small hours alone, over nights of which one
-// has an hour more.
+// TestNightsOfADay is a study at night only, over nights of which one has an extra hour.
 func TestNightsOfADay(t *testing.T) {
 	t.Parallel()
 	zone := berlin(t)
@@ -239,7 +238,7 @@ func TestNightsOfADay(t *testing.T) {
 			t.Fatalf("%+v, %v", out, err)
 		}
 		d.check(time.Since(d.host.begun))
-		// The night in which clocks are put back has five hours, for twelve windows each.
+		// The night in which DST ends has five hours, each with twelve windows.
 		if len(nights) != 3 || nights[29] < nights[28]+6 || nights[29] > 60 {
 			t.Errorf("windows by night: %v", nights)
 		}

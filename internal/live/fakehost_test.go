@@ -15,20 +15,19 @@ import (
 	"linerate/internal/study"
 )
 
-// fakeHost is a host that serves requests by a clock of the test's own: it answers what the
-// scripts of a study ask, keeps a journal with a switch, and writes an access log that is
-// rotated at midnight.
+// fakeHost is a host that serves requests on a fake clock: it answers a study's scripts, keeps a journal
+// with a switch, and writes an access log that is rotated at midnight.
 type fakeHost struct {
 	lock  sync.Mutex
 	rand  *rand.Rand
 	zone  *time.Location
 	begun time.Time
-	takes time.Duration // to answer
-	// Of the traffic: requests a second and the mean time of one, by whether the host has
-	// the setting under study; a request is lost for a rate of 0.
+	takes time.Duration // time to answer
+	// Traffic: requests per second and their mean time, depending on whether the host has the setting under
+	// study; a rate of 0 loses all requests.
 	rate func(now time.Time, treated bool) float64
 	mean func(now time.Time, treated bool) float64 // seconds
-	// before is called with each question, as sample.sh or host.sh get it.
+	// before is called with the name of each command that sample.sh or host.sh gets.
 	before func(what string)
 
 	value, own string // of the setting
@@ -37,15 +36,15 @@ type fakeHost struct {
 	count      int
 	owner      string
 	until      time.Time
-	// Of the log: the file under way and the one before, each from an offset on.
+	// The log: the current file and the previous one, each from an offset on.
 	logs     [2]fakeLog
 	written  time.Time
-	midnight time.Time // the next
+	midnight time.Time // the next rotation
 	packets  float64
-	// Lines that were written, and those read; how often not all of them were.
+	// Lines written and read; how often lines were missed, and how often the log was rotated.
 	wrote, read, missed, rotated int
-	treated                      time.Duration // the host had the setting
-	most                         int           // transactions that it remembered
+	treated                      time.Duration // how long the host had the setting
+	most                         int           // most transactions remembered
 }
 
 type window struct {
@@ -61,14 +60,14 @@ type fakeLog struct {
 
 func (l *fakeLog) size() int64 { return l.from + int64(len(l.text)) }
 
-// drop forgets what was read.
+// drop forgets text that was read.
 func (l *fakeLog) drop(to int64) {
 	if n := to - l.from; n > 0 && n <= int64(len(l.text)) {
 		l.text, l.from = bytes.Clone(l.text[n:]), to
 	}
 }
 
-// fakeKey is the setting under study, and fakeValue what is tried.
+// fakeKey is the setting under study, and fakeValue the tried value.
 var fakeKey = knob.Key{Mechanism: setting.Sysctl, Name: fin}
 
 const fin, fakeValue = "net.ipv4.tcp_fin_timeout", "17"
@@ -83,7 +82,7 @@ func newFakeHost(zone *time.Location, seed uint64) *fakeHost {
 func (h *fakeHost) Where() string { return "a host" }
 func (h *fakeHost) Close() error  { return nil }
 
-// live lets the time pass until now: requests, the log's midnight, the switch.
+// live advances the host to now: requests, the log's rotation, the switch.
 func (h *fakeHost) live() {
 	now := time.Now()
 	for h.written.Before(now) {
@@ -129,7 +128,7 @@ func (h *fakeHost) poisson(mean float64) (n int) {
 	return n
 }
 
-// back takes what is pending back.
+// back reverts a pending change.
 func (h *fakeHost) back(why string) {
 	h.value = h.own
 	h.history = append(h.history, apply.Past{ID: h.pending.id, Outcome: string(apply.Reverted), Digest: h.pending.digest, Why: why})
@@ -137,7 +136,7 @@ func (h *fakeHost) back(why string) {
 	h.pending = nil
 }
 
-// answer waits as long as the host takes for a question, and locks it.
+// answer waits as long as the host takes to answer, and locks it.
 func (h *fakeHost) answer(ctx context.Context, what string) (unlock func(), err error) {
 	h.before(what)
 	if err := pause(ctx, h.takes); err != nil {
@@ -189,7 +188,7 @@ func (h *fakeHost) Run(ctx context.Context, script string, args []string, _ []by
 	return nil, nil
 }
 
-// piece is sample.sh's: what the log has beyond an offset.
+// piece is the log command of sample.sh: the log's text from an offset on.
 func (h *fakeHost) piece(args []string) []byte {
 	at, _ := strconv.ParseInt(args[3], 10, 64)
 	now, old := &h.logs[0], &h.logs[1]
@@ -212,7 +211,7 @@ func (h *fakeHost) piece(args []string) []byte {
 	return append(fmt.Appendf(nil, "piece %d %d %d\n", now.inode, now.size(), len(now.text)), now.text...)
 }
 
-// fakeMachine is the host as apply sees it.
+// fakeMachine is the host as package apply sees it.
 type fakeMachine struct {
 	apply.Machine
 	*fakeHost
@@ -280,7 +279,7 @@ func (m fakeMachine) Revert(ctx context.Context, id, why string) (string, error)
 	return id, nil
 }
 
-// study is one of the fake host's setting.
+// study returns a study of the fake host's setting.
 func (h *fakeHost) study(o Options) Options {
 	o.Conn, o.Machine = h, fakeMachine{fakeHost: h}
 	o.Treatments = []Treatment{{Name: "it", Values: []apply.Assignment{{Key: fakeKey, Value: fakeValue}}}}
@@ -291,7 +290,7 @@ func (h *fakeHost) study(o Options) Options {
 	return o
 }
 
-// felt are the metrics of tests, by a name of each.
+// felt holds the tests' metrics by unique names.
 var felt sync.Map
 
 func init() {

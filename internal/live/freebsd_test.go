@@ -8,8 +8,8 @@ import (
 	"linerate/internal/host/localhost"
 )
 
-// What FreeBSD 14.0's netstat -s and pfctl print, with numbers of their own: of several
-// lines that end alike one each is the counter.
+// TestFreeBSDText parses what FreeBSD 14.0's netstat -s and pfctl print, with distinct numbers: of several
+// lines with the same ending only one is the counter.
 func TestFreeBSDText(t *testing.T) {
 	const text = `boot 1
 hz 127
@@ -34,7 +34,7 @@ end
 	if err != nil || s.Segments != 500 || s.Again != 12 || s.Drops != 2+4+8+16 || s.States != 0.98 {
 		t.Fatalf("%+v, %v", s, err)
 	}
-	// A full table of pf's trips, twice in a row, as a full nf_conntrack does.
+	// A full pf state table trips at two consecutive checks, as a full nf_conntrack does.
 	g := guarding{rails: (&Options{}).guardrails()}
 	g.window("it")
 	before := s
@@ -47,8 +47,8 @@ end
 	}
 }
 
-// A clock that is set moves the time of the boot with it, by which FreeBSD tells how long it
-// has been up; the host has not booted, and is its study's still.
+// TestFreeBSDClockIsSet: setting the clock also moves the boot time from which FreeBSD computes its
+// uptime; the host has not rebooted, and still belongs to its study.
 func TestFreeBSDClockIsSet(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

@@ -20,8 +20,8 @@ import (
 	"linerate/internal/study"
 )
 
-// A study that was interrupted in its first exposures goes on with those that are left: no
-// treatment gets a whole window that was not exposed for seconds.
+// TestRampGoesOn: a study interrupted in its ramp resumes with the remaining exposures; no treatment gets a
+// full window before its exposures of seconds.
 func TestRampGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newFakeHost(time.UTC, 7)
@@ -53,7 +53,7 @@ func TestRampGoesOn(t *testing.T) {
 	})
 }
 
-// A command that is over is not waited for longer because of what it left behind.
+// TestCommandLeavesAProcess: a command that has exited is not waited for because of a process it left.
 func TestCommandLeavesAProcess(t *testing.T) {
 	dir := t.TempDir()
 	path, pid := filepath.Join(dir, "metric"), filepath.Join(dir, "pid")
@@ -87,13 +87,13 @@ func TestCommandLeavesAProcess(t *testing.T) {
 			t.Errorf("%s: %g, %v", name, v, err)
 		}
 		if left == 0 || syscall.Kill(left, 0) != nil {
-			t.Errorf("%s: it was waited for", name)
+			t.Errorf("%s: the process left behind was waited for", name)
 		}
 		_, _ = syscall.Kill(left, syscall.SIGKILL), os.Remove(pid)
 	}
 }
 
-// A server of metrics that hangs keeps nobody from looking at the host.
+// TestHangingPrometheus: a hanging metrics server does not block looks at the host.
 func TestHangingPrometheus(t *testing.T) {
 	over := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-over }))
@@ -123,8 +123,8 @@ func (l *torrent) Run(_ context.Context, _ string, args []string, _ []byte) ([]b
 	return append(fmt.Appendf(nil, "piece 7 1000 %d\n", pieceSize), strings.Repeat("no request\n", pieceSize/11+1)[:pieceSize]...), nil
 }
 
-// A log that is read late would put the requests of one window into another: what cannot be
-// read at a look is left out, and told.
+// TestLogInFlood: reading a log late would count requests in the wrong window: what cannot be read at a look
+// is skipped, and reported.
 func TestLogInFlood(t *testing.T) {
 	h := &torrent{}
 	l := &tailing{Runner: h, path: "/a", inode: "0"}

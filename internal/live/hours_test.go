@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-	_ "time/tzdata" // a zone whose clocks are put forward and back
+	_ "time/tzdata" // for a zone with daylight saving time
 
 	"linerate/internal/host/localhost"
 	"linerate/internal/study"
@@ -37,16 +37,16 @@ func TestHours(t *testing.T) {
 		{"01:00-05:00", "2026-11-22 03:00 +0100", 0, 0}, {"01:00-05:00", "2026-11-22 05:00 +0100", 0, 20 * time.Hour}, {"01:00-05:00", "2026-11-22 00:30 +0100", 0, 30 * time.Minute},
 		{"22:00-04:30", "2026-11-22 23:00 +0100", 0, 0}, {"22:00-04:30", "2026-11-22 04:29 +0100", 0, 0}, {"22:00-04:30", "2026-11-22 12:00 +0100", 0, 10 * time.Hour},
 		{"22:00-24:00", "2026-11-22 23:59 +0100", 0, 0}, {"22:00-24:00", "2026-11-22 00:00 +0100", 0, 22 * time.Hour}, {"00:00-24:00", "2026-11-22 13:00 +0100", 0, 0},
-		// What would last beyond the hours waits for the next.
+		// What would last beyond the hours waits for the next night.
 		{"01:00-05:00", "2026-11-22 04:55 +0100", 10 * time.Minute, 20*time.Hour + 5*time.Minute}, {"01:00-05:00", "2026-11-22 04:50 +0100", 10 * time.Minute, 0},
 		{"22:00-04:30", "2026-11-22 04:25 +0100", 10 * time.Minute, 17*time.Hour + 35*time.Minute},
-		// Clocks are put forward over an hour of the hours: they are shorter.
+		// DST begins within the hours: they are shorter.
 		{"01:00-05:00", "2026-03-29 00:30 +0100", 0, 30 * time.Minute}, {"01:00-05:00", "2026-03-29 05:00 +0200", 0, 20 * time.Hour},
 		{"01:00-05:00", "2026-03-28 12:00 +0100", 3 * time.Hour, 13 * time.Hour}, {"01:00-05:00", "2026-03-28 12:00 +0100", 4 * time.Hour, 36 * time.Hour},
-		{"02:30-04:00", "2026-03-29 01:30 +0100", 0, 30 * time.Minute}, // there is no 02:30: at 03:00
+		{"02:30-04:00", "2026-03-29 01:30 +0100", 0, 30 * time.Minute}, // there is no 02:30; starts at 03:00
 		{"02:00-03:00", "2026-03-29 01:30 +0100", 0, 23*time.Hour + 30*time.Minute},
-		// Clocks are put back over an hour: what a clock then shows twice is within them
-		// only where it always was, and the hours are longer around it.
+		// DST ends within the hours: a repeated clock time is within them only where it always was, and the hours
+		// around it are longer.
 		{"01:00-05:00", "2026-10-25 01:00 +0200", 5 * time.Hour, 0},
 		{"02:30-05:00", "2026-10-25 02:30 +0200", 0, time.Hour}, {"02:30-05:00", "2026-10-25 02:30 +0100", 0, 0},
 		{"22:00-02:30", "2026-10-25 02:15 +0200", 15 * time.Minute, 0}, {"02:15-02:45", "2026-10-25 02:20 +0100", 25 * time.Minute, 0},
@@ -70,11 +70,11 @@ func TestHours(t *testing.T) {
 		t.Errorf("%s of two days are within four hours", got)
 	}
 	if h.Fits(5*time.Minute) != nil || h.Fits(2*time.Hour) == nil {
-		t.Error("four hours have room for pairs of five minutes, and for none of two hours")
+		t.Error("four hours must have room for pairs of five minutes, but not of two hours")
 	}
 }
 
-// obliging is a host that is taken whenever it is asked.
+// obliging is a host whose hold is always granted.
 type obliging struct {
 	*localhost.Runner
 	asked int
@@ -85,7 +85,7 @@ func (o *obliging) Run(context.Context, string, []string, []byte) ([]byte, error
 	return []byte("taken\n"), nil
 }
 
-// nights is a run whose windows do nothing but last, on a clock of the test's own.
+// nights returns a run whose windows only take time, on a fake clock.
 func nights(t *testing.T, p study.WindowPlan, zone *time.Location, done []Window, sink func(Window) error) (*run, *obliging) {
 	host := &obliging{}
 	r, err := (&Options{Conn: host, Plan: p, Seed: 3, Metrics: []string{"drops"}, Hours: &Hours{From: 23 * time.Hour, To: 4 * time.Hour, Zone: zone}, Done: done, Sink: sink,
@@ -101,9 +101,8 @@ func nights(t *testing.T, p study.WindowPlan, zone *time.Location, done []Window
 	return r, host
 }
 
-// A study by night: over both changes of the clock no window under treatment is outside the
-// hours, it has the host for no more than its share, and goes on the night after it was
-// interrupted where it was.
+// TestNights: a study by night: over both DST changes no treated window is outside the hours, the treated
+// share is kept, and an interrupted study resumes the next night where it stopped.
 func TestNights(t *testing.T) {
 	zone := berlin(t)
 	for name, begin := range map[string]time.Time{
@@ -131,7 +130,7 @@ func nightly(t *testing.T, zone *time.Location, begin time.Time) {
 		t.Fatalf("interrupted: %v", err)
 	}
 	if host.asked == 0 {
-		t.Error("the study did not keep the host while it waited for the night")
+		t.Error("the study did not renew its hold while it waited for the night")
 	}
 	time.Sleep(20 * time.Hour)
 	r, _ = nights(t, plan, zone, windows, func(w Window) error { windows = append(windows, w); return nil })
@@ -147,7 +146,7 @@ func nightly(t *testing.T, zone *time.Location, begin time.Time) {
 		if all += w.Seconds; (study.WindowSlot{Arm: w.Arm}).Treated() {
 			treated += w.Seconds
 		}
-		// A pair's window is the most that the share is ever ahead by, beside the ramp's.
+		// Apart from the ramp, the treated time exceeds the share by one pair's window at most.
 		if over := treated - 0.25*all; over > 1.1*plan.Window.Seconds() {
 			t.Errorf("at %s the host had the setting for %.0f of %.0f s", w.Start, treated, all)
 		}
@@ -157,7 +156,7 @@ func nightly(t *testing.T, zone *time.Location, begin time.Time) {
 	}
 }
 
-// inHours checks that pairs and first exposures were within the hours, over several nights.
+// inHours checks that pairs and ramp were within the hours, over several nights.
 func inHours(t *testing.T, windows []Window, zone *time.Location) {
 	t.Helper()
 	days := map[int]bool{}

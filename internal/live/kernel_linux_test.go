@@ -13,7 +13,7 @@ import (
 	"linerate/internal/study"
 )
 
-// kernel is a way of a test to count the kernel's time.
+// kernel is a fake way to count the kernel's time.
 type kernel struct {
 	name  string
 	spent instrument.KernelTime
@@ -37,12 +37,12 @@ func TestAStudyCountsTheKernelsTimeOneWay(t *testing.T) {
 	}{
 		{"a new one", "cpu-per-packet", &kernel{name: instrument.ByTracepoints}, nil, ""},
 		{"the same", "cpu-per-packet", &kernel{name: instrument.ByTracepoints}, window(instrument.ByTracepoints), ""},
-		{"tracepoints that are gone", "cpu-per-packet", nil, window(instrument.ByTracepoints), "by tracepoints so far"},
-		{"a former linerate's way", "cpu-per-request:/log", &kernel{name: instrument.ByTracepoints}, window("cycles"), "counting by tracepoints would make it another study"},
+		{"tracepoints that no longer exist", "cpu-per-packet", nil, window(instrument.ByTracepoints), "by tracepoints so far"},
+		{"a way of an older linerate", "cpu-per-request:/log", &kernel{name: instrument.ByTracepoints}, window("cycles"), "counting by tracepoints would make it another study"},
 		{"ticks from before they were named", "cpu-per-packet", nil, window(""), ""},
-		{"and tracepoints now", "cpu-per-packet", &kernel{name: instrument.ByTracepoints}, window(""), "by ticks so far"},
+		{"ticks before, tracepoints now", "cpu-per-packet", &kernel{name: instrument.ByTracepoints}, window(""), "by ticks so far"},
 		{"interrupts by another way", "softirq-per-packet", nil, window(instrument.ByTracepoints), "by tracepoints so far"},
-		{"a metric that does not ask", "drops", nil, window(instrument.ByTracepoints), ""},
+		{"a metric that does not need it", "drops", nil, window(instrument.ByTracepoints), ""},
 	} {
 		o := Options{Metrics: []string{c.metric}, Kernel: c.is, KernelLacks: "tracepoints: none here", Done: c.done, Plan: study.WindowPlan{Window: time.Minute}}
 		_, err := o.prepare()
@@ -76,8 +76,8 @@ func TestWhichWayIsSaid(t *testing.T) {
 	}
 }
 
-// TestExactness works out what ticks of 10 ms come to in the 240 s that count of a window
-// of five minutes: a kernel that takes a tenth of a CPU is found there by 2,400 ticks.
+// TestExactness computes the resolution of 10 ms ticks in the 240 s that count of a five-minute window: a
+// kernel that uses a tenth of a CPU is seen in 2,400 ticks.
 func TestExactness(t *testing.T) {
 	for _, c := range []struct{ ticked, want string }{
 		{"all", "; ticks of 10 ms tell 100 % of it, which moves it by up to ±4.0 % (95 %) by chance in what counts of a window (240 s)"},
@@ -87,7 +87,7 @@ func TestExactness(t *testing.T) {
 		r := &run{o: &Options{Plan: study.WindowPlan{Window: 5 * time.Minute, BurnIn: time.Minute},
 			metrics: []Metric{{Watched: study.Watched{Metric: study.DropsPerPacket}}, {Watched: study.Watched{Metric: study.CPUPerPacket}}, {Watched: study.Watched{Metric: study.SoftirqPerPacket}}}}}
 		share := map[string]float64{"all": 1, "a quarter": 0.25, "nothing": 0}[c.ticked]
-		// Of interrupts, a quarter of the kernel's time, ticks tell all or nothing.
+		// For interrupts, a quarter of the kernel's time, ticks show all or nothing.
 		interrupts := 0.0
 		if share == 1 {
 			interrupts = 0.25
@@ -115,8 +115,7 @@ func TestPacketsIn(t *testing.T) {
 	}
 }
 
-// TestCountedKernelTime has the kernel's time of a sample counted, and lost for a while:
-// what is not known is no time of nothing.
+// TestCountedKernelTime counts a sample's kernel time, and loses it for a while: unknown time is not zero.
 func TestCountedKernelTime(t *testing.T) {
 	k := &kernel{spent: instrument.KernelTime{All: 1500 * time.Millisecond, Ticked: time.Second, Interrupts: 500 * time.Millisecond}}
 	l := looker{kernel: k, Runner: &localhost.Runner{}}

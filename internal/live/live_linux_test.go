@@ -26,7 +26,7 @@ import (
 	"linerate/internal/study"
 )
 
-// hostOf is a host for a test: a root of its own, a network namespace of its own.
+// hostOf is a test host with a temporary root and its own network namespace.
 type hostOf struct {
 	root string
 	net  string // the namespace's file
@@ -77,16 +77,15 @@ func (h *hostOf) sysctl(t *testing.T, name string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// feeling is a metric whose number depends on a sysctl of the host: factor times 100
-// where it is value, 100 else, and next to no noise. How long the machine takes for what
-// it measures is not in it.
+// feeling is a metric that depends on a sysctl of the host: factor times 100 if it has value, otherwise
+// 100, with almost no noise. The time for reading it does not matter.
 func (h *hostOf) feeling(name, value string, factor float64) string {
 	n := 0
 	felt.Store(h.net, func() (v float64, err error) {
 		done := make(chan struct{})
 		h.jobs <- func() {
 			var is []byte
-			is, err = os.ReadFile("/proc/sys/" + strings.ReplaceAll(name, ".", "/")) // of the thread's namespace
+			is, err = os.ReadFile("/proc/sys/" + strings.ReplaceAll(name, ".", "/")) // in the thread's namespace
 			v = 100 * (1 + 0.0005*float64(n*7%13))
 			if n++; strings.TrimSpace(string(is)) == value {
 				v *= factor
@@ -99,7 +98,7 @@ func (h *hostOf) feeling(name, value string, factor float64) string {
 	return "felt:" + h.net
 }
 
-// command is a command that prints a number, and fails where a sysctl has a value.
+// command returns a command that prints a number, and fails if a sysctl has a value.
 func (h *hostOf) command(t *testing.T, name, failsAt string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "metric")
@@ -110,8 +109,8 @@ func (h *hostOf) command(t *testing.T, name, failsAt string) string {
 	return "command:" + path
 }
 
-// calm is a host with little and steady traffic, however busy the machine is that it is
-// on: the guardrails of a host watch the whole machine.
+// calm is a host with little and steady traffic, however busy the real machine is: a host's guardrails
+// watch the whole machine.
 type calm struct{ *localhost.Runner }
 
 func (c calm) Run(ctx context.Context, script string, args []string, in []byte) ([]byte, error) {
@@ -133,7 +132,7 @@ func (c calm) Run(ctx context.Context, script string, args []string, in []byte) 
 	return []byte(kept.String()), err
 }
 
-// study is one of a sysctl on the host.
+// study returns a study of a sysctl on the host.
 func (h *hostOf) study(t *testing.T, name, value string, factor float64) (Options, *[]Window) {
 	var windows []Window
 	return Options{
@@ -147,7 +146,7 @@ func (h *hostOf) study(t *testing.T, name, value string, factor float64) (Option
 	}, &windows
 }
 
-// arms are the values of the valid pairs of a treatment.
+// arms returns the values of a treatment's valid pairs.
 func arms(windows []Window, of string) (control, treated stats.Arm) {
 	for _, w := range windows {
 		v, ok := w.Value[study.WatchedLower]
@@ -162,8 +161,8 @@ func arms(windows []Window, of string) (control, treated stats.Arm) {
 	return control, treated
 }
 
-// A setting that lowers a number by 4 % is found, its sham is not, and the host is as it
-// was.
+// TestFindsAnEffect: a setting that lowers a metric by 4 % is detected, its A/A comparison shows nothing,
+// and the host is restored.
 func TestFindsAnEffect(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -184,7 +183,7 @@ func TestFindsAnEffect(t *testing.T) {
 	}
 	a, b = arms(*windows, study.Sham)
 	if c := stats.CompareSwitchback([]stats.Arm{a}, []stats.Arm{b}, opt)[0]; c.N < 2 || c.EffectPercent.Estimate > 2 || c.EffectPercent.Estimate < -2 {
-		t.Errorf("sham: %+v of %d pairs", c.EffectPercent, c.N)
+		t.Errorf("A/A pairs: %+v of %d pairs", c.EffectPercent, c.N)
 	}
 	left, _ := filepath.Glob(h.root + "/var/lib/linerate/*")
 	if len(left) > 0 {
@@ -204,7 +203,7 @@ func TestFindsAnEffect(t *testing.T) {
 	}
 }
 
-// A harmful setting is taken off by the guardrail of the primary metric, in the ramp.
+// TestHarmTripsTheGuardrail: the primary metric's guardrail reverts a harmful setting in the ramp.
 func TestHarmTripsTheGuardrail(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -224,8 +223,8 @@ func TestHarmTripsTheGuardrail(t *testing.T) {
 	}
 }
 
-// A setting under which the metric's command fails leaves no worse value behind, and is
-// taken off all the same.
+// TestFailuresTripAGuardrail: a setting under which the metric's command fails gives no worse value, but is
+// reverted all the same.
 func TestFailuresTripAGuardrail(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -242,8 +241,8 @@ func TestFailuresTripAGuardrail(t *testing.T) {
 	}
 }
 
-// Ctrl-C in a treated window puts the host back, and the study continues later with the
-// same schedule.
+// TestInterruptedAndResumed: Ctrl-C in a treated window restores the host, and the study resumes later with
+// the same schedule.
 func TestInterruptedAndResumed(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -301,8 +300,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A host that does not tell which boot it is has no switch to lean on: it is refused for
-// that, before anything is touched.
+// TestRefusesWithoutABoot: a host without a boot id has no reliable switch, and is refused before anything
+// is changed.
 func TestRefusesWithoutABoot(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -319,7 +318,7 @@ func TestRefusesWithoutABoot(t *testing.T) {
 	}
 }
 
-// Whoever stops a study ends it from outside: it puts the host back and says why.
+// TestStopped: stopping a study from outside restores the host and records the reason.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -334,7 +333,7 @@ func TestStopped(t *testing.T) {
 			if err != nil || st.Live == nil || st.Live.About != "a question" {
 				t.Errorf("status: %+v, %v", st.Live, err)
 			}
-			// Nobody changes the host beside it, whatever it has at the moment.
+			// Nobody else can change the host meanwhile, whatever its state.
 			if _, _, err := apply.On(h.runner()).Apply(t.Context(), apply.Transaction{Plan: plan.Plan{Digest: "sha256:" + strings.Repeat("ab", 32)}, Window: time.Minute}); err == nil || !strings.Contains(err.Error(), "a live study has this host") {
 				t.Errorf("another change: %v", err)
 			}
@@ -360,8 +359,8 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// A study that does not know yet that it was stopped, for it hangs or sleeps, begins no
-// window any more.
+// TestStoppedUnawares: a study that does not know yet that it was stopped, because it hangs or sleeps,
+// cannot start another window.
 func TestStoppedUnawares(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -380,7 +379,7 @@ func TestStoppedUnawares(t *testing.T) {
 	if !errors.Is(err, ErrStopped) || !out.Restored || (*windows)[len(*windows)-1].Pair != 1 {
 		t.Errorf("%+v, %v after %d windows", out, err, len(*windows))
 	}
-	for _, study := range []string{"", "study-other"} { // nobody has it, or another
+	for _, study := range []string{"", "study-other"} { // held by nobody, or by another study
 		if study != "" {
 			if _, err := h.runner().Run(t.Context(), hostScript, []string{"lock", study, "60"}, nil); err != nil {
 				t.Fatal(err)
@@ -401,8 +400,8 @@ func TestStoppedUnawares(t *testing.T) {
 	}
 }
 
-// With a base the control's windows have settings too: what is compared is the plan with
-// and without one of them.
+// TestLeavingOut: with a base, the control's windows have settings too: the plan is compared with and
+// without one of them.
 func TestLeavingOut(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -428,8 +427,8 @@ func TestLeavingOut(t *testing.T) {
 	}
 }
 
-// A controller that is killed in a treated window, or in one as it is: the host puts itself
-// back, and the next study removes what the dead one left.
+// TestKilledController: if the controller is killed in a window of either arm, the host reverts by itself,
+// and the next study removes what was left.
 func TestKilledController(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -440,7 +439,7 @@ func TestKilledController(t *testing.T) {
 		if err := s.set(t.Context(), treatment, how); err != nil || h.sysctl(t, fin) != has {
 			t.Fatal(err, h.sysctl(t, fin))
 		}
-		// The value is back first, the journal's end after it; the test's own time-out is the limit.
+		// The value is restored before the journal's end; the test's time-out is the limit.
 		for st := (apply.Status{}); st.State != "idle" || h.sysctl(t, fin) != before; {
 			time.Sleep(50 * time.Millisecond)
 			var err error
@@ -459,8 +458,8 @@ func TestKilledController(t *testing.T) {
 	}
 }
 
-// A sham writes the value that the host has, a treatment its own, and a window as it is
-// nothing: by the same way.
+// TestShamsWrite: a sham writes the host's current value, a treatment its own, and an as-is window nothing,
+// all in the same way.
 func TestShamsWrite(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -480,8 +479,8 @@ func TestShamsWrite(t *testing.T) {
 	}
 }
 
-// counting has the switch, and its guard, note each program that they start; after some
-// naps, which take no time here, they wait for their window's end.
+// counting makes the switch and its guard record each program that they start; after some sleeps, which
+// take no time here, they wait for the end of their window.
 const counting = `
 case ${1-} in watch | guard) NOTED=$ROOT/started.$1 naps=0 ;; *) NOTED='' ;; esac
 started() { [ -z "$NOTED" ] || echo "$*" >>"$NOTED"; }
@@ -494,9 +493,9 @@ sleep() {
 for p in awk cat cmp date flock grep id ls od ps sed sysctl tail tr uname; do eval "$p() { started $p; command $p \"\$@\"; }"; done
 `
 
-// What the switch costs the host it costs in every window: in a treated one no program more
-// than in one as it is. cpu-per-packet once said that a setting which does nothing was
-// worse by 11 %, for windows without a setting had no switch.
+// TestEveryWindowHasTheSwitch: the switch's load is the same in every window: a treated one must not start
+// more programs than an as-is one. Without a switch in as-is windows, cpu-per-packet once rated a
+// setting without effect 11 % worse.
 func TestEveryWindowHasTheSwitch(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -519,7 +518,7 @@ func TestEveryWindowHasTheSwitch(t *testing.T) {
 			_, _ = os.Remove(noted), os.Remove(noted+".all")
 		}
 	}
-	// A study of many windows has the host remember few.
+	// A study of many windows makes the host remember only few.
 	r.sw.host, r.sw.past = h.runner(), append(make([]string, mostPast), r.sw.past...)
 	if err := r.turn(t.Context(), study.WindowSlot{Of: "it", Arm: study.Control}); err != nil || len(r.sw.past) != 1 {
 		t.Errorf("%v; it has yet to forget %q", err, r.sw.past)
@@ -535,7 +534,7 @@ func TestEveryWindowHasTheSwitch(t *testing.T) {
 	}
 }
 
-// An offload of an interface goes on, and comes back with all that went off with it.
+// TestOffloadsComeBack: an interface's offload is applied, and reverted with all that it disabled.
 func TestOffloadsComeBack(t *testing.T) {
 	t.Parallel()
 	labtest.Program(t, "ethtool")
@@ -554,7 +553,7 @@ func TestOffloadsComeBack(t *testing.T) {
 	}
 	before := features()
 	s := switcher{Machine: apply.On(h.runner()), os: "linux", window: time.Minute}
-	// Without checksums there is no segmentation either.
+	// Without checksum offload there is no segmentation offload either.
 	treatment := Treatment{Name: "it", Values: []apply.Assignment{{Key: knob.Key{Mechanism: setting.Offload, Device: "v0", Name: "tx"}, Value: "off"}}}
 	if err := s.begin(t.Context(), []Treatment{treatment}); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"linerate/internal/host/localhost"
 )
 
-// releasing is a host that a study has.
+// releasing is a host that is in use by a study.
 type releasing struct{ host.Runner }
 
 func (releasing) Run(context.Context, string, []string, []byte) ([]byte, error) {
@@ -22,7 +22,7 @@ func (releasing) Run(context.Context, string, []string, []byte) ([]byte, error) 
 
 func (releasing) Where() string { return "ssh://www1" }
 
-// ending is a machine that looks as it is listed, look by look, and takes nothing back.
+// ending is a machine with a list of states, one per look, that reverts nothing.
 type ending struct {
 	apply.Machine
 	looks []apply.Status
@@ -42,8 +42,8 @@ func (e *ending) Revert(context.Context, string, string) (string, error) {
 	return "", errors.New("nothing is pending here any more")
 }
 
-// TestStopBesideTheSwitch: a window that ends between a look and the revert is no
-// failure; a treatment that stays is.
+// TestStopBesideTheSwitch: a window that ends between a look and the revert is not an error; a treatment
+// that stays applied is.
 func TestStopBesideTheSwitch(t *testing.T) {
 	t.Parallel()
 	idle, window := apply.Status{State: "idle"}, apply.Status{State: "pending", ID: "000007-ab", Digest: apply.OfLiveStudy + "1"}
@@ -51,11 +51,11 @@ func TestStopBesideTheSwitch(t *testing.T) {
 		t.Errorf("the window ended by itself: %v", err)
 	}
 	if err := Stop(t.Context(), releasing{}, &ending{looks: []apply.Status{window}}); err == nil {
-		t.Error("the host is under treatment still, and nobody heard")
+		t.Error("the host is still under treatment, and no error was returned")
 	}
 }
 
-// TestStopAsksOnce: a host that takes seconds to say how it is is asked as rarely as can be.
+// TestStopAsksOnce: a host that takes seconds for its status is queried as rarely as possible.
 func TestStopAsksOnce(t *testing.T) {
 	t.Parallel()
 	m := &ending{looks: []apply.Status{{State: "idle"}}}
@@ -64,7 +64,7 @@ func TestStopAsksOnce(t *testing.T) {
 	}
 }
 
-// A hold that is renewed at the very moment at which it is taken away is gone.
+// TestStopBesideARenewal: a hold that is renewed at the moment of its release is gone.
 func TestStopBesideARenewal(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -91,18 +91,18 @@ func TestStopBesideARenewal(t *testing.T) {
 	}
 	taken()
 	if got := says(`mkdir() { rm -f "$S/live" && command mkdir "$@"; }`, "lock", "study-1", "60", "again", "why"); got != "lost" {
-		t.Errorf("released just before the hold was renewed, which says %q", got)
+		t.Errorf("released just before the renewal, which printed %q", got)
 	}
 	gone()
 	taken()
 	renewed := `sleep() { command mkdir -p "$S" && echo study-%s "$b" $((up + 60)) >"$S/live"; }`
 	if got := says(strings.Replace(renewed, "%s", "1", 1), "release"); !strings.HasPrefix(got, "held study-1 ") {
-		t.Errorf("release says %q", got)
+		t.Errorf("release printed %q", got)
 	}
 	gone()
 	taken()
 	says(strings.Replace(renewed, "%s", "2", 1), "release")
 	if left, err := os.ReadFile(filepath.Join(root, "var/lib/linerate/live")); err != nil || !strings.HasPrefix(string(left), "study-2 ") {
-		t.Errorf("a study that came next has %q, %v", left, err)
+		t.Errorf("the next study gets %q, %v", left, err)
 	}
 }

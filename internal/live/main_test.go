@@ -7,8 +7,8 @@ import (
 	"linerate/internal/labtest"
 )
 
-// TestMain lets windows of several hosts pass at the same time, and garbage lie: each look at a
-// log makes some, and days of looks pass in seconds.
+// TestMain allows many parallel windows and disables frequent garbage collection: each look at a log makes
+// garbage, and days of looks pass in seconds.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400)
 	labtest.SideBySide()

@@ -140,7 +140,7 @@ func FuzzParseSample(f *testing.F) {
 	})
 }
 
-// The machine that the test runs on is read as it is.
+// TestLookAtThisMachine reads the machine that the test runs on.
 func TestLookAtThisMachine(t *testing.T) {
 	l := looker{Runner: &localhost.Runner{}}
 	a, err := l.look(t.Context())
@@ -154,8 +154,8 @@ func TestLookAtThisMachine(t *testing.T) {
 	}
 }
 
-// The table of connections is what the kernel says of it: a shell's read gives its first
-// digit alone.
+// TestConnectionTable: the size of the table is the kernel's number; a shell's read of it returns only the
+// first digit.
 func TestConnectionTable(t *testing.T) {
 	limit, err := os.ReadFile("/proc/sys/net/netfilter/nf_conntrack_max")
 	if err != nil {
@@ -179,7 +179,7 @@ func line(took string, status string) string {
 	return `198.18.0.9 - - [22/Nov/2026:10:00:00 +0000] "GET /a HTTP/1.1" ` + status + ` 10 "-" "-" ` + took + "\n"
 }
 
-// A log is read forward through lines that have no end yet, rotation and truncation.
+// TestLogIsReadForward: a log is read on through incomplete lines, rotation and truncation.
 func TestLogIsReadForward(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "access.log")
 	write := func(text string, flags int) {
@@ -208,7 +208,7 @@ func TestLogIsReadForward(t *testing.T) {
 	}
 	write(line("9.000", "200"), os.O_APPEND)
 	if v := tick(); !math.IsNaN(v) {
-		t.Errorf("what was there before counts: %g", v)
+		t.Errorf("lines before the start are counted: %g", v)
 	}
 	whole := line("0.100", "200")
 	write(whole+whole+whole[:20], os.O_APPEND)
@@ -220,7 +220,7 @@ func TestLogIsReadForward(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(line("0.300", "200"), 0)
-	for range 2 { // the rest of the old one, then the new one
+	for range 2 { // the rest of the old file, then the new one
 		tick()
 	}
 	if n := m.from.Traffic(); n != 4 {
@@ -237,7 +237,7 @@ func TestLogIsReadForward(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := m.from.Tick(t.Context(), Sample{}); err == nil {
-		t.Error("a log that is gone is no error")
+		t.Error("a missing log is not reported as an error")
 	}
 }
 
@@ -252,7 +252,7 @@ func TestLogErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _ = m.from.Tick(t.Context(), Sample{})
-	probe := strings.Replace(line("0.1", "502"), "\n", " \"linerate-probe\"\n", 1) // the study's own requests are no traffic
+	probe := strings.Replace(line("0.1", "502"), "\n", " \"linerate-probe\"\n", 1) // the study's own requests do not count
 	text := strings.Repeat(line("0.1", "200"), 3) + line("0.1", "502") + probe
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
@@ -265,7 +265,7 @@ func TestLogErrors(t *testing.T) {
 	}
 }
 
-// A log tells of failures whatever is watched in it: what fails at once is quick.
+// TestFailuresBesideTheTime: a log counts failures whatever is watched in it, because failing at once is fast.
 func TestFailuresBesideTheTime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "access.log")
 	if err := os.WriteFile(path, nil, 0o644); err != nil {
@@ -296,31 +296,31 @@ func errorShareOf(lines string) float64 {
 	return ratio(float64(strings.Count(lines, `" 503 `)), float64(strings.Count(lines, "\n")))
 }
 
-// A probe without an answer is known to be late before it ends, and what was late before
-// a window is not counted in it.
+// TestOverdueProbe: a probe without an answer counts as late before it ends, and lateness before a window
+// does not count in it.
 func TestOverdueProbe(t *testing.T) {
 	answer := make(chan error)
 	b := &background{every: time.Millisecond, once: func(context.Context) (float64, error) { return 1, <-answer }}
 	defer func() { close(answer); _ = b.Close() }()
 	tick := func() float64 { v, _ := b.Tick(t.Context(), Sample{}); return v }
 	if v := tick(); !math.IsNaN(v) && v < float64(time.Microsecond) {
-		t.Errorf("nothing yet, and %g", v)
+		t.Errorf("%g failed before any was late", v)
 	}
 	answer <- nil
 	if !labtest.Eventually(func() bool { return tick() > float64(50*time.Millisecond) }) {
 		t.Error("an overdue probe is not late")
 	}
 	b.Begin()
-	answer <- errors.New("refused") // of the one that was under way
+	answer <- errors.New("refused") // the answer to the probe in flight
 	if !labtest.Eventually(func() bool { tick(); return b.failing() == 1 }) {
 		t.Errorf("%g failed", b.failing())
 	}
 	if long := time.Now().Add(-time.Hour); time.Since(b.began(long)) > time.Minute {
-		t.Error("an hour of sleep makes a probe late")
+		t.Error("a probe counts as late because of an hour of suspend")
 	}
 }
 
-// TestPauseAfterARun: what runs back to back pauses as long as it ran, and as its source says.
+// TestPauseAfterARun: back-to-back probes pause for as long as they ran, at least for their source's pause.
 func TestPauseAfterARun(t *testing.T) {
 	for least, took := range map[time.Duration]time.Duration{commandPause: 0, 2 * commandPause: 2 * commandPause} {
 		var begun, ended []time.Time
@@ -373,12 +373,12 @@ func TestParseMetric(t *testing.T) {
 		}
 	}
 	if _, err := (&Options{}).ParseMetric("command:true"); err == nil || !strings.Contains(err.Error(), "better") {
-		t.Errorf("a direction that nobody said: %v", err)
+		t.Errorf("a metric without a direction: %v", err)
 	}
 }
 
-// FreeBSD tells nothing of single connections: what needs them is refused with what there
-// is instead, or says that it counts all.
+// TestConnectionsOfFreeBSD: FreeBSD has no per-connection statistics: metrics that need them are refused
+// with an alternative, or note that they count all connections.
 func TestConnectionsOfFreeBSD(t *testing.T) {
 	o := &Options{Conn: &localhost.Runner{}, OS: "FreeBSD", NewConnections: true}
 	for _, metric := range []string{"rtt", "delivery-rate"} {
@@ -391,7 +391,7 @@ func TestConnectionsOfFreeBSD(t *testing.T) {
 	}
 }
 
-// A command may print more than its number: a pattern finds it.
+// TestCommandWithAPattern: a pattern finds the number in a command's longer output.
 func TestCommandWithAPattern(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "metric")
 	if err := os.WriteFile(path, []byte("#!/bin/sh\necho 'up 3 days, load: 0.25'\n"), 0o755); err != nil {
@@ -408,7 +408,7 @@ func TestCommandWithAPattern(t *testing.T) {
 	}
 }
 
-// Several logs are one: each is read forward by itself.
+// TestSeveralLogs: several logs form one metric, and each is read on by itself.
 func TestSeveralLogs(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
@@ -425,7 +425,7 @@ func TestSeveralLogs(t *testing.T) {
 			}
 		}
 		text += strings.Repeat(line("0.1", "200"), 3)
-		now := Sample{Boot: "b", CPUs: 2, Passed: float64(4 * i * i)} // 2 s, then 6 s of the host
+		now := Sample{Boot: "b", CPUs: 2, Passed: float64(4 * i * i)} // 2 s, then 6 s on the host
 		if v, err := m.from.Tick(t.Context(), now); err != nil || v != want && !(math.IsNaN(v) && math.IsNaN(want)) {
 			t.Errorf("look %d: %g, want %g: %v", i, v, want, err)
 		}
@@ -436,7 +436,7 @@ func TestSeveralLogs(t *testing.T) {
 	if v := m.from.Value(); v != 1.5 || m.from.Traffic() != 12 {
 		t.Errorf("in all %g of %g requests", v, m.from.Traffic())
 	}
-	// One that cannot be read loses nothing of the others.
+	// An unreadable log does not affect the others.
 	if err := errors.Join(os.WriteFile(a, []byte(text), 0o644), os.Remove(b)); err != nil {
 		t.Fatal(err)
 	}
@@ -445,7 +445,7 @@ func TestSeveralLogs(t *testing.T) {
 	}
 }
 
-// The time of an echo is what ping(8) says, in English whoever asks, and no answer is a failure.
+// TestEcho: the time of an echo is taken from ping(8), run in English; no answer is a failure.
 func TestEcho(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("LC_ALL", "de_DE.UTF-8")
@@ -500,8 +500,8 @@ func TestLookIsBounded(t *testing.T) {
 	}
 }
 
-// What fails from the start is said at once, in the command's own words, before the host
-// is looked at.
+// TestFailsAtTheFirstRun: a command that fails from the start is reported at once, in its own words, before
+// the host is read.
 func TestFailsAtTheFirstRun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "metric")
 	if err := os.WriteFile(path, []byte("#!/bin/sh\necho no such database >&2\nexit 3\n"), 0o755); err != nil {
@@ -519,7 +519,7 @@ func TestFailsAtTheFirstRun(t *testing.T) {
 	}
 }
 
-// fakes are FreeBSD's answers, as shell functions before the script.
+// fakes are FreeBSD's commands as shell functions, put before the script.
 const fakes = `
 date() { echo 1763820000; }
 uname() { echo FreeBSD; }
@@ -537,7 +537,7 @@ netstat() { case $* in *tcp) printf '\t500 packets sent\n\t\t12 data packets (30
 pfctl() { case $1 in -si) echo "  current entries                       30               " ;; -sm) echo "states        hard limit      100" ;; esac; }
 `
 
-// What the script makes of FreeBSD's own words is what the parser reads.
+// TestFreeBSDScript: the parser reads what the script makes of FreeBSD's output.
 func TestFreeBSDScript(t *testing.T) {
 	out, err := (&localhost.Runner{}).Run(t.Context(), fakes+sampleScript, []string{"look", "", ""}, nil)
 	if err != nil {
@@ -563,12 +563,12 @@ func TestFreeBSDScript(t *testing.T) {
 	}
 }
 
-// The guardrail of the time to answer follows what the host took without a treatment.
+// TestSlowHostsMayBeSlow: the guardrail on the response time follows the host's time without treatment.
 func TestSlowHostsMayBeSlow(t *testing.T) {
 	g := guarding{rails: (&Options{}).guardrails()}
 	slow := Sample{Boot: "a", Took: 20 * time.Second, Passed: 1, CPUs: 1, Available: 1}
 	if rail, _, is := g.beyond(slow); is {
-		t.Errorf("a pilot ends at %s", rail.Name)
+		t.Errorf("a pilot was ended by the guardrail %s", rail.Name)
 	}
 	later := slow
 	later.Passed++
@@ -580,7 +580,7 @@ func TestSlowHostsMayBeSlow(t *testing.T) {
 	}
 }
 
-// A log without a new line is read with nothing that FreeBSD's head(1) refuses.
+// TestPieceOfNothing: a log without a new line is read without arguments that FreeBSD's head(1) refuses.
 func TestPieceOfNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "access.log")
 	if err := os.WriteFile(path, []byte("a line\n"), 0o600); err != nil {

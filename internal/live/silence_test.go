@@ -15,8 +15,8 @@ import (
 	"linerate/internal/study"
 )
 
-// fallsSilent studies a host whose requests stay away under the setting, at so many
-// requests a second, while other packets go on.
+// fallsSilent studies a host that receives fewer requests under the setting, from rate per second, while
+// other packets continue.
 func fallsSilent(t *testing.T, metric string, rate, left float64) (Outcome, []Window, *fakeHost) {
 	t.Helper()
 	h := newFakeHost(time.UTC, 7)
@@ -38,9 +38,9 @@ func fallsSilent(t *testing.T, metric string, rate, left float64) (Outcome, []Wi
 	return out, windows, h
 }
 
-// A setting under which nothing comes to the log any more leaves no value that is worse: a
-// guardrail on what does not come ends the study, at a busy log in its first exposures and
-// at one with a request a minute in the windows after them.
+// TestSilentLogTripsAGuardrail: a setting under which no request is logged gives no worse value; a guardrail
+// on missing requests stops the study, on a busy log in the ramp, and with one request per minute in
+// the windows after it.
 func TestSilentLogTripsAGuardrail(t *testing.T) {
 	for _, metric := range []string{"log:/a", "log:/a#rate", "log:/a#errors", "cpu-per-request:/a"} {
 		for rate, most := range map[float64]time.Duration{20: 40 * time.Second, 1.0 / 60: 30 * time.Minute} {
@@ -57,7 +57,7 @@ func TestSilentLogTripsAGuardrail(t *testing.T) {
 	}
 }
 
-// Nor does one under which a tenth of the requests is left.
+// TestFewerRequestsTripAGuardrail: neither does a setting that leaves a tenth of the requests.
 func TestFewerRequestsTripAGuardrail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out, _, h := fallsSilent(t, "log:/a", 2, 0.1)
@@ -86,8 +86,8 @@ func goes(t *testing.T, better stats.Direction, v func(treated bool) float64) (o
 	return out, windows
 }
 
-// What a metric no longer tells is no absence of harm: a query that lost its series, a
-// number of which more is better and which is 0, or one that was always 0 and is not.
+// TestWhatNoLongerTells: a missing value is not an absence of harm: a query that lost its series, a
+// higher-is-better metric that is 0, or one that was always 0 and no longer is.
 func TestWhatNoLongerTells(t *testing.T) {
 	for name, c := range map[string]struct {
 		better         stats.Direction
@@ -115,7 +115,7 @@ func TestWhatNoLongerTells(t *testing.T) {
 	}
 }
 
-// A host or a server of metrics that says Inf is not believed: no record could hold it.
+// TestNoInfinities: an Inf from a host or metrics server is refused, since no record could store it.
 func TestNoInfinities(t *testing.T) {
 	answer := `{"status":"success","data":{"resultType":"scalar","result":[1,"+Inf"]}}`
 	if v, err := scalarOf(strings.NewReader(answer)); err == nil {
@@ -127,7 +127,7 @@ func TestNoInfinities(t *testing.T) {
 	}
 }
 
-// A log whose host tells lengths and places below nothing is refused.
+// TestHostileLog: a log with negative lengths or offsets is refused.
 func TestHostileLog(t *testing.T) {
 	o := &Options{Conn: saying("piece 7 9 -5\nabc")}
 	m, err := o.ParseMetric("log:" + filepath.Join(os.TempDir(), "a"))
@@ -141,28 +141,28 @@ func TestHostileLog(t *testing.T) {
 	}
 }
 
-// saying is a host that says one thing.
+// saying is a host with a fixed answer.
 type saying string
 
 func (s saying) Run(context.Context, string, []string, []byte) ([]byte, error) { return []byte(s), nil }
 func (saying) Where() string                                                   { return "a host" }
 func (saying) Close() error                                                    { return nil }
 
-// A host whose CPU time stands still, as in some containers, is guarded all the same.
+// TestGuardedWithoutCPUTime: a host whose CPU time stands still, as in some containers, is guarded too.
 func TestGuardedWithoutCPUTime(t *testing.T) {
 	g := guarding{rails: (&Options{}).guardrails()}
 	before := Sample{Boot: "a", Passed: 1, Uptime: 1, CPUs: 1, Available: 0.01}
 	later := before
 	later.Uptime++
 	if g.check(true, later, before, nil); g.check(true, later, before, nil) == nil {
-		t.Error("memory in use goes unnoticed")
+		t.Error("memory in use does not trip the guardrail")
 	}
 	if at := (glimpse{now: later, before: before}); at.passed() != 1 {
 		t.Errorf("%g s passed", at.passed())
 	}
 }
 
-// TestReading: what cannot be compared by a ratio is no value.
+// TestReading: values that cannot be compared by a ratio are not accepted.
 func TestReading(t *testing.T) {
 	for text, want := range map[string]float64{"0": 0, "-0": 0, "3.5": 3.5, "1e3": 1000} {
 		if v, ok := reading(text); !ok || v != want {
@@ -171,14 +171,13 @@ func TestReading(t *testing.T) {
 	}
 	for _, text := range []string{"", "-60", "-1e-9", "NaN", "Inf", "+Inf", "-Inf", "1e999", "3 ms"} {
 		if v, ok := reading(text); ok {
-			t.Errorf("%q is taken for %v", text, v)
+			t.Errorf("%q is accepted as %v", text, v)
 		}
 	}
 }
 
-// TestUnansweredLooksAreTreatedAlike: two looks without an answer under the setting end no
-// study of a host whose connection drops looks in both arms; one that never answers
-// under the setting ends it.
+// TestUnansweredLooksAreTreatedAlike: two unanswered looks under the setting do not stop a study of a host
+// that drops looks in both arms; a host that never answers under the setting does.
 func TestUnansweredLooksAreTreatedAlike(t *testing.T) {
 	g := guarding{rails: (&Options{}).guardrails()}
 	for i := range 40 {

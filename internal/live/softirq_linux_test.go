@@ -23,8 +23,8 @@ func (h *hostOf) ip(t *testing.T, lines ...string) {
 	}
 }
 
-// TestSoftirqPerPacketFollowsASetting has a router with policy rules look up where each packet
-// comes from, which accept_local=1 spares it: half of what it searches the rules for.
+// TestSoftirqPerPacketFollowsASetting: a router with policy rules looks up each packet's source, which
+// accept_local=1 avoids: half of the rule lookups.
 func TestSoftirqPerPacketFollowsASetting(t *testing.T) {
 	router, gen := newHost(t), newHost(t)
 	k, err := instrument.OpenKernelClock()
@@ -32,7 +32,7 @@ func TestSoftirqPerPacketFollowsASetting(t *testing.T) {
 		labtest.Lacking(t, "interrupts are not told here: %v", err)
 	}
 	defer k.Close()
-	to := strings.Split(router.net, "/")[4] // the thread
+	to := strings.Split(router.net, "/")[4] // the thread id
 	gen.ip(t, "link add g type veth peer name in netns "+to, "link add s type veth peer name out netns "+to, "link set s up", "addr add 198.18.0.1/24 dev g", "link set g up", "route add default via 198.18.0.2 dev g")
 	lines := []string{"addr add 198.18.0.2/24 dev in", "link set in up", "addr add 198.18.1.2/24 dev out", "link set out up",
 		"neigh add 198.18.1.9 lladdr 02:00:00:00:00:09 dev out nud permanent"}
@@ -59,7 +59,7 @@ func TestSoftirqPerPacketFollowsASetting(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := looker{Runner: router.runner(), kernel: k}
-	// inside runs something in a namespace's thread.
+	// inside runs a function in a namespace's thread.
 	inside := func(h *hostOf, f func() error) {
 		t.Helper()
 		done := make(chan error, 1)
@@ -74,7 +74,7 @@ func TestSoftirqPerPacketFollowsASetting(t *testing.T) {
 		if err = errors.Join(err, s.unread); err != nil {
 			t.Fatal(err)
 		}
-		inside(router, func() error { return l.meter(&s) }) // of its own packets
+		inside(router, func() error { return l.meter(&s) }) // reads its own packet counters
 		v, err = m.from.Tick(t.Context(), s)
 		if err != nil {
 			t.Fatal(err)
@@ -96,8 +96,8 @@ func TestSoftirqPerPacketFollowsASetting(t *testing.T) {
 		return nil
 	}
 	per := map[string][]float64{}
-	// Rounds alternate, so the medians meet the same machine; on a busy one it takes more rounds to
-	// tell them apart. Where nothing is spared, both come to the same.
+	// Rounds alternate, so both medians see the same machine; a busy one needs more rounds to separate them.
+	// If nothing is avoided, both are equal.
 	typical := func(value string) float64 { return slices.Sorted(slices.Values(per[value]))[len(per[value])/2] }
 	for round := 0; round < 3 || round < 12 && typical("1") > 0.9*typical("0"); round++ {
 		for _, value := range []string{"0", "1"} {
@@ -113,7 +113,7 @@ func TestSoftirqPerPacketFollowsASetting(t *testing.T) {
 	}
 	searched, spared := typical("0"), typical("1")
 	if spared > 0.9*searched || spared < 50 {
-		t.Errorf("%.0f ns a packet, and %.0f where it is spared half of the search: %v", searched, spared, per)
+		t.Errorf("%.0f ns per packet, but %.0f without half of the lookups: %v", searched, spared, per)
 	}
-	t.Logf("%.0f ns a packet, and %.0f where it is spared half of the search", searched, spared)
+	t.Logf("%.0f ns per packet, %.0f without half of the lookups", searched, spared)
 }

@@ -15,8 +15,8 @@ import (
 	"linerate/internal/study"
 )
 
-// TestRequestLog: a connection gets the mean time of the requests that its client's address and
-// port sent while it was open; a port that came again is another connection's.
+// TestRequestLog: a connection gets the mean time of the requests with its client's address and port while
+// it was open; a reused port belongs to another connection.
 func TestRequestLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "access.log")
 	now := time.Now()
@@ -55,7 +55,7 @@ func TestRequestLog(t *testing.T) {
 	}
 }
 
-// TestRequestLogRefused: what cannot be joined is said before anything is attached.
+// TestRequestLogRefused: a log that cannot be joined is refused before anything is attached.
 func TestRequestLogRefused(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {

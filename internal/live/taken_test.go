@@ -12,7 +12,7 @@ import (
 	"linerate/internal/study"
 )
 
-// A study that lost its host to another one leaves that one's window alone.
+// TestTheOtherStudysWindowStays: a study that lost its host to another one leaves that one's window alone.
 func TestTheOtherStudysWindowStays(t *testing.T) {
 	for name, at := range map[string]string{"its own": "60", "under study": fakeValue} {
 		t.Run(name, func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestTheOtherStudysWindowStays(t *testing.T) {
 	}
 }
 
-// A study whose host was too slow to renew the hold says so, and what helps; one that was
+// TestAHoldThatRanOut: a study whose host was too slow to renew the hold says so, with advice; one that was
 // stopped does not.
 func TestAHoldThatRanOut(t *testing.T) {
 	h := newFakeHost(time.UTC, 7)

@@ -13,7 +13,7 @@ import (
 	"linerate/internal/tunable"
 )
 
-// Check holds the advice to what it needs and to the catalogue.
+// Check checks that the advice is complete and refers only to names of the catalogue.
 func (l *Library) Check(c *tunable.Catalogue) error {
 	var errs []error
 	for _, a := range l.Advice {
@@ -29,7 +29,7 @@ func (l *Library) Check(c *tunable.Catalogue) error {
 	return errors.Join(errs...)
 }
 
-// TestAdviceIsComplete: the catalogue's advice has what it needs, and names of the catalogue.
+// TestAdviceIsComplete: the catalogue's advice passes Check.
 func TestAdviceIsComplete(t *testing.T) {
 	c, err := catalogue.Load()
 	if err != nil {

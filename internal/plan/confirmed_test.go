@@ -9,8 +9,8 @@ import (
 	"linerate/internal/fact"
 )
 
-// TestConfirmed: what linerate can set is a setting of the plan, what it cannot is to be
-// set by hand, and neither is among what is left alone.
+// TestConfirmed: what linerate can set is in the plan, what it cannot is to be set by hand, and neither is
+// listed as left alone.
 func TestConfirmed(t *testing.T) {
 	c, err := catalogue.Load()
 	if err != nil {
@@ -32,12 +32,12 @@ func TestConfirmed(t *testing.T) {
 		t.Errorf("by hand %+v", p.ByHand)
 	}
 	if len(p.Unmet) != 1 || !strings.Contains(p.Unmet[0], "confirmed with nginx sendfile=on, which you set by hand") {
-		t.Errorf("it is not said that the winner is set by hand: %q", p.Unmet)
+		t.Errorf("the plan does not say that the winner is to be set by hand: %q", p.Unmet)
 	}
 	if len(p.LeftAlone) != 1 {
 		t.Errorf("left alone %+v", p.LeftAlone)
 	}
 	if _, err := Confirmed(Input{Facts: f, Catalogue: c, Role: "wep"}, nil, nil); err == nil {
-		t.Error("an unknown role was taken")
+		t.Error("an unknown role was accepted")
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"linerate/internal/tunable"
 )
 
-// TestContainerPlansItsOwn: what belongs to the host of a container is not planned
-// within it, and said to be wanted there; what is of its namespace is.
+// TestContainerPlansItsOwn: settings of a container's host are not planned in the container but listed as
+// needed there; settings of its own namespaces are planned.
 func TestContainerPlansItsOwn(t *testing.T) {
 	k, err := load()
 	if err != nil {
@@ -44,8 +44,8 @@ func TestContainerPlansItsOwn(t *testing.T) {
 	}
 }
 
-// TestPFLimitIsTheRunningOne: a line of pf.conf is where a limit comes from only
-// as long as the kernel has it so, or nobody asked the kernel.
+// TestPFLimitIsTheRunningOne: a line of pf.conf is the source of a limit only if the kernel's running limit
+// equals it or is unknown.
 func TestPFLimitIsTheRunningOne(t *testing.T) {
 	known, err := catalogue.Load()
 	if err != nil {

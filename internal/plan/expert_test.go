@@ -9,7 +9,7 @@ import (
 	"linerate/internal/setting"
 )
 
-// planOf is a plan without an audit and without evidence.
+// planOf returns a plan without audit findings and evidence.
 func planOf(t *testing.T, f *fact.Facts, role string, needs Needs) Plan {
 	t.Helper()
 	k, err := load()
@@ -23,7 +23,7 @@ func planOf(t *testing.T, f *fact.Facts, role string, needs Needs) Plan {
 	return p
 }
 
-// valueOf is what a plan sets a name to, "" when it does not.
+// valueOf returns the value that a plan sets a name to, "" if it does not.
 func valueOf(p Plan, name string) string {
 	for _, s := range p.Settings {
 		if nameOf(s) == name {
@@ -42,8 +42,8 @@ func whyLeft(p Plan, name string) string {
 	return ""
 }
 
-// TestBounds: a window is at most 1 GiB, a buffer fits an int, memory and what
-// all sockets may take; what is left of a need is told.
+// TestBounds: a window is at most 1 GiB, a buffer fits an int, the memory and the sum that all sockets may
+// use; the unmet part of a need is reported.
 func TestBounds(t *testing.T) {
 	far := Needs{Link: 100e9, RTT: 0.2, ConnectionRate: 100e9}
 	withMem := func(pages string) func(*fact.Facts) { return func(f *fact.Facts) { run(f, "net.ipv4.tcp_mem", pages) } }
@@ -74,8 +74,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestNothingThatOnlyRises: what a running kernel only raises no revert could take back, so
-// that a plan leaves it to a boot.
+// TestNothingThatOnlyRises: a value that a running kernel can only raise cannot be reverted, so a plan sets
+// it at boot.
 func TestNothingThatOnlyRises(t *testing.T) {
 	p := planOf(t, box(fact.FreeBSD, "14.0"), "web", Needs{Connections: 500e3})
 	found := false
@@ -92,8 +92,8 @@ func TestNothingThatOnlyRises(t *testing.T) {
 	}
 }
 
-// TestStatesBeyondTheKernel: a hash that the kernel cannot allocate, or for states
-// that it cannot count, is never planned.
+// TestStatesBeyondTheKernel: a hash table that the kernel cannot allocate, or for more states than it can
+// count, is never planned.
 func TestStatesBeyondTheKernel(t *testing.T) {
 	unknown := func(f *fact.Facts) { f.Memory = fact.Memory{} }
 	p := planOf(t, box(fact.Linux, "6.12", unknown), "firewall", Needs{States: 1.5e9})
@@ -109,7 +109,7 @@ func TestStatesBeyondTheKernel(t *testing.T) {
 	}
 }
 
-// TestUnknownVector: a vector of which a number is not known is never written.
+// TestUnknownVector: a vector with an unknown number is never written.
 func TestUnknownVector(t *testing.T) {
 	f := box(fact.Linux, "6.12", func(f *fact.Facts) { f.Memory, f.Settings = fact.Memory{}, nil })
 	p := planOf(t, f, "storage", Needs{Link: 10e9, RTT: 0.1})
@@ -120,8 +120,8 @@ func TestUnknownVector(t *testing.T) {
 	}
 }
 
-// TestForwarding: each family where the host has addresses of it, and no client
-// of a tunnel becomes a router.
+// TestForwarding: forwarding is enabled per family where the host has addresses, and a tunnel's client does
+// not become a router.
 func TestForwarding(t *testing.T) {
 	dual := func(f *fact.Facts) { f.NICs[0].IPv6, f.NICs[1].IPv6 = 1, 1 }
 	for name, c := range map[string]struct {
@@ -144,8 +144,8 @@ func TestForwarding(t *testing.T) {
 	}
 }
 
-// TestRolesOfHosts: what forwards for containers or runs a tunnel's client is
-// no router, and a daemon that nobody can reach makes no role.
+// TestRolesOfHosts: forwarding for containers or a tunnel's client does not make a router, and a daemon
+// that is not reachable makes no role.
 func TestRolesOfHosts(t *testing.T) {
 	daemon := func(name string) func(*fact.Facts) {
 		return func(f *fact.Facts) {
@@ -168,12 +168,12 @@ func TestRolesOfHosts(t *testing.T) {
 	}
 	for _, name := range []string{"wireguard", "postfix", "nginx"} {
 		if g, err := role.Of(box(fact.Linux, "6.12", daemon(name))); err != nil || g.Role != "endpoint" {
-			t.Errorf("%s that serves nobody: %+v, %v", name, g, err)
+			t.Errorf("%s that is not reachable: %+v, %v", name, g, err)
 		}
 	}
 }
 
-// TestStatesWithoutAFilter: a need for states on a host that tracks none yet.
+// TestStatesWithoutAFilter: a need for states on a host that does not track any yet.
 func TestStatesWithoutAFilter(t *testing.T) {
 	p := planOf(t, box(fact.Linux, "6.12"), "firewall", Needs{States: 5e6})
 	if v := valueOf(p, "net.netfilter.nf_conntrack_max"); v != "6291456" {
@@ -184,11 +184,11 @@ func TestStatesWithoutAFilter(t *testing.T) {
 		f.Modules = []fact.Module{{Name: "ipfw", Loaded: &yes}, {Name: "pf", Loaded: &yes}}
 	}), "firewall", Needs{States: 1e6})
 	if why := whyLeft(p, "pf.conf:limit.states"); !strings.Contains(why, `set limit states 2000000`) || !strings.Contains(why, "pf_enable=YES") {
-		t.Errorf("pf and ipfw, not enabled: %q", why)
+		t.Errorf("pf and ipfw are not enabled: %q", why)
 	}
 }
 
-// TestStateMemory: two keys per state with NAT, and conntrack's extensions.
+// TestStateMemory: with NAT a state needs two keys, and conntrack's extensions.
 func TestStateMemory(t *testing.T) {
 	p := planOf(t, box(fact.FreeBSD, "14.3", filters), "firewall", Needs{States: 1e6})
 	for _, s := range p.Settings {
@@ -196,14 +196,14 @@ func TestStateMemory(t *testing.T) {
 			t.Errorf("a host that translates: %s", s.Formula)
 		}
 	}
-	// 3 GiB hold 5 M entries of 256 bytes, and not of 384.
+	// 3 GiB hold 5 M entries of 256 bytes, but not of 384.
 	p = planOf(t, box(fact.Linux, "6.12", filters, func(f *fact.Facts) { f.Memory.Physical = 3 << 30 }), "firewall", Needs{States: 5e6})
 	if valueOf(p, "net.netfilter.nf_conntrack_max") != "" || len(p.Unmet) != 1 || !strings.Contains(p.Unmet[0], "more than half") {
 		t.Errorf("unmet %q", p.Unmet)
 	}
 }
 
-// TestWhichLineStands: a line that no boot reads is no value of the host's.
+// TestWhichLineStands: a line that is not read at boot does not set the host's value.
 func TestWhichLineStands(t *testing.T) {
 	lines := func(effective bool) func(*fact.Facts) {
 		return func(f *fact.Facts) {
@@ -214,19 +214,19 @@ func TestWhichLineStands(t *testing.T) {
 		}
 	}
 	if p := planOf(t, box(fact.Linux, "6.12", lines(false)), "router", Needs{}); valueOf(p, "net.ipv4.ip_forward") != "1" {
-		t.Errorf("a line that is not read: %q", whyLeft(p, "net.ipv4.ip_forward"))
+		t.Errorf("a line that is not read at boot counts as set: %q", whyLeft(p, "net.ipv4.ip_forward"))
 	}
 	if p := planOf(t, box(fact.Linux, "6.12", lines(true)), "router", Needs{}); valueOf(p, "net.ipv4.ip_forward") != "" {
-		t.Error("a line that stands is set again")
+		t.Error("an effective line is set again")
 	}
-	// It forwards now, and the file that stands says that the next boot does not.
+	// It forwards now, but the effective file disables that at the next boot.
 	p := planOf(t, box(fact.Linux, "6.12", routes, lines(false)), "router", Needs{})
 	if valueOf(p, "net.ipv4.ip_forward") != "1" {
-		t.Error("what ends with the next boot is not made to last")
+		t.Error("forwarding that ends with the next boot is not made persistent")
 	}
 }
 
-// TestCountersAsk: what moved on the host is what the plan speaks to.
+// TestCountersAsk: the plan answers to every counter that has moved.
 func TestCountersAsk(t *testing.T) {
 	p := planOf(t, box(fact.Linux, "6.12", loses), "router", Needs{})
 	for name, want := range map[string]string{"ethtool -G ixgbe0 rx": "2048", "net.core.netdev_max_backlog": "4096", "net.ipv4.neigh.default.gc_thresh3": "8192",
@@ -237,13 +237,13 @@ func TestCountersAsk(t *testing.T) {
 	}
 	for _, name := range []string{"ethtool -A ixgbe0", "/dev/cpu_dma_latency", "kernel: iommu=pt"} {
 		if whyLeft(p, name) == "" {
-			t.Errorf("nothing is said of %s", name)
+			t.Errorf("the plan does not mention %s", name)
 		}
 	}
 	quiet := planOf(t, box(fact.Linux, "6.12"), "router", Needs{})
 	for _, name := range []string{"ethtool -G ixgbe0 rx", "net.core.netdev_max_backlog", "net.ipv4.neigh.default.gc_thresh3", "net.core.rmem_max"} {
 		if got := valueOf(quiet, name); got != "" {
-			t.Errorf("nothing is lost, and %s=%s is planned", name, got)
+			t.Errorf("nothing is lost, but %s=%s is planned", name, got)
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"linerate/internal/setting"
 )
 
-// tree is the configuration of a host, by path.
+// tree is a host's configuration by path.
 type tree map[string]string
 
 // bench judges trees of one system and role.
@@ -66,13 +66,13 @@ func (b bench) fixes(t *testing.T, files tree) plan.Plan {
 	return p
 }
 
-// TestFixesKeepWhatTheHostNeeds: lines that a finding only points at stay, and lines that
-// disagree are left to a person.
+// TestFixesKeepWhatTheHostNeeds: lines that a finding only refers to are kept, and conflicting lines are left
+// for a person to decide.
 func TestFixesKeepWhatTheHostNeeds(t *testing.T) {
 	for name, c := range map[string]struct {
 		os, release, role string
 		files             tree
-		keeps             []string // words of lines that stay
+		keeps             []string // words of lines that are kept
 		decide            string   // a name that a person decides about
 	}{
 		"anchor of another name": {fact.FreeBSD, "14.3", "router",
@@ -89,19 +89,19 @@ func TestFixesKeepWhatTheHostNeeds(t *testing.T) {
 			for _, word := range c.keeps {
 				for _, r := range p.Removals() {
 					if strings.Contains(r.Text, word) {
-						t.Errorf("the line %q goes: %s", r.Text, r.Reason)
+						t.Errorf("the line %q is removed: %s", r.Text, r.Reason)
 					}
 				}
 			}
 			if c.decide != "" && !slices.ContainsFunc(p.Decide, func(d plan.Decision) bool { return d.Name == c.decide }) {
-				t.Errorf("nobody is asked about %s: %+v", c.decide, p.Decide)
+				t.Errorf("%s is not left for a decision: %+v", c.decide, p.Decide)
 			}
 		})
 	}
 }
 
-// TestPlansAreJudgedAgain: a plan of a tree that sets things badly names the host's own lines
-// that set the same. That it does no harm is bench/changes' to show.
+// TestPlansAreJudgedAgain: a plan for a badly configured tree names the host's own lines that set the same
+// names. bench/changes tests that plans do no harm.
 func TestPlansAreJudgedAgain(t *testing.T) {
 	for _, c := range []struct {
 		os, release, role string
@@ -126,13 +126,13 @@ func TestPlansAreJudgedAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(p.Settings) == 0 || len(p.Removals()) == 0 {
-			t.Errorf("%s: nothing is set, or no line of the host's is named: %+v", c.os, p)
+			t.Errorf("%s: nothing is set, or no line of the host is named: %+v", c.os, p)
 		}
 	}
 }
 
-// TestHarmsOfAForeignPlan: a plan read from a file is judged on the facts of the host that it
-// is to change, not on those that it was made of.
+// TestHarmsOfAForeignPlan: a plan read from a file is judged by the facts of the host to change, not by those
+// that it was made from.
 func TestHarmsOfAForeignPlan(t *testing.T) {
 	const file = "/etc/sysctl.d/90-linerate.conf"
 	step := func(name, value string) plan.Step {

@@ -2,8 +2,8 @@ package plan_test
 
 import "testing"
 
-// TestLROOfAVirtioPort: it is the hypervisor's up to 14, unless the loader switches that
-// off, as 15 does by itself; what is left is the kernel's own.
+// TestLROOfAVirtioPort: up to 14 LRO is the hypervisor's, unless the loader disables that, as 15 does by
+// default; then only the kernel's own remains.
 func TestLROOfAVirtioPort(t *testing.T) {
 	for _, c := range []struct {
 		release, disabled string

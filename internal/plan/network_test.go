@@ -7,8 +7,8 @@ import (
 	"linerate/internal/setting"
 )
 
-// TestNetworkSettings: what a plan says of routes, policies and links becomes
-// arguments of programs that root runs.
+// TestNetworkSettings: settings of routes, policies and links become arguments of programs that run as
+// root, so they are checked.
 func TestNetworkSettings(t *testing.T) {
 	route := func(name, value string) Step {
 		return Step{Mechanism: setting.Route, Name: name, Value: value, Reason: "x", Where: Where{Runtime: true}}
@@ -23,7 +23,7 @@ func TestNetworkSettings(t *testing.T) {
 	inFile.Where.File = LinuxSysctl
 	for _, c := range []struct {
 		set     Step
-		os, why string // "" is good
+		os, why string // "" is valid
 	}{
 		{route("0.0.0.0/0", "via 198.18.0.1 dev eth0"), "linux", ""},
 		{route("198.18.0.0/15", "absent"), "linux", ""},

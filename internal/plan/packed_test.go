@@ -7,7 +7,7 @@ import (
 	"linerate/internal/sharedtest"
 )
 
-// TestPackedAdviceIsTheAdvice: packed and read back it is the same, in the same order.
+// TestPackedAdviceIsTheAdvice: packed and unpacked advice is the same, in the same order.
 func TestPackedAdviceIsTheAdvice(t *testing.T) {
 	want, err := Load(sharedtest.Catalogue())
 	if err != nil {
@@ -28,7 +28,7 @@ func TestPackedAdviceIsTheAdvice(t *testing.T) {
 	}
 	for _, bad := range [][]byte{nil, b[:8], b[:len(b)-1], append([]byte{b[0] ^ 1}, b[1:]...)} {
 		if _, err := Unpack(bad); err == nil {
-			t.Errorf("%d bytes that are no advice pass", len(bad))
+			t.Errorf("%d bytes that are not advice are accepted", len(bad))
 		}
 	}
 }

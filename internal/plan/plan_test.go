@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 
 func ptr(s string) *string { return &s }
 
-// sample is a plan with a setting of every kind of place.
+// sample returns a plan with a setting for each kind of place.
 func sample(os string) Plan {
 	set := func(m setting.Mechanism, device, name, was, value string) Step {
 		return Step{Name: name, Mechanism: m, Device: device, Current: Current{ptr(was), "default"}, Value: value,
@@ -92,10 +92,10 @@ func TestParseRefuses(t *testing.T) {
 		{"other version", strings.Replace(good, `"version": 1`, `"version": 9`, 1), "version 9"},
 		{"somebody's file", strings.Replace(good, LinuxSysctl, "/etc/passwd", 1), "would write"},
 		{"a path as a name", strings.Replace(good, "net.ipv4.tcp_rmem", "/etc/shadow", 1), "name"},
-		{"a way up", strings.Replace(good, "nf_conntrack/hashsize", "../../x/y", 1), "name"},
+		{"a path with ..", strings.Replace(good, "nf_conntrack/hashsize", "../../x/y", 1), "name"},
 		{"an option as a device", strings.Replace(good, `"device": "eth0"`, `"device": "-eth0"`, 1), "device"},
 		{"two lines", strings.Replace(good, `"value": "9000"`, `"value": "9000\nx=1"`, 1), "one line"},
-		{"a mechanism nobody knows", strings.Replace(good, `"sysctl"`, `"sysctk"`, 1), "mechanism"},
+		{"an unknown mechanism", strings.Replace(good, `"sysctl"`, `"sysctk"`, 1), "mechanism"},
 		{"too large", strings.Repeat(" ", MaxDocument+1), "the limit"},
 	} {
 		if _, err := Parse([]byte(c.doc)); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -133,8 +133,8 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// TestRenderKeeps: what an earlier plan wrote stays, what is set again is
-// replaced in its place.
+// TestRenderKeeps: settings of an earlier plan stay, and a setting that is set again replaces its old line
+// in place.
 func TestRenderKeeps(t *testing.T) {
 	first := Plan{OS: "linux", Role: "web", Settings: []Step{
 		{Name: "net.core.somaxconn", Mechanism: setting.Sysctl, Value: "4096", Where: Where{File: LinuxSysctl, Runtime: true}, Reason: "one"},
@@ -167,14 +167,14 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// Whatever is accepted renders, or says why not, on lines of its own.
+		// An accepted plan renders, or the error says why not, with each setting on a separate line.
 		files, err := Render(p, nil)
 		if err != nil {
 			return
 		}
 		for _, file := range files {
 			if !strings.HasPrefix(file.Content, Marker+"\n") {
-				t.Errorf("%s does not say whose it is", file.Path)
+				t.Errorf("%s has no header that names linerate", file.Path)
 			}
 		}
 	})

@@ -18,7 +18,7 @@ import (
 	"linerate/internal/stats"
 )
 
-// update is the flag that the tests inside the package define.
+// update returns the flag that the internal tests define.
 func update() bool { return flag.Lookup("update").Value.String() == "true" }
 
 func host(os, rel, cpu string, cpus int, memory uint64, nics ...fact.NIC) *fact.Facts {
@@ -48,7 +48,7 @@ func nic(name, driver string, speed uint64, options ...string) fact.NIC {
 
 func on() *bool { b := true; return &b }
 
-// set gives a host a running value, as sysctl prints it.
+// set gives a host a running value, in the format of sysctl's output.
 func set(f *fact.Facts, name, value string) {
 	f.Settings = append(f.Settings, fact.Tunable{Name: name, Namespace: fact.Kernel, Live: &value})
 }
@@ -75,13 +75,13 @@ func nginx(f *fact.Facts) *fact.Facts {
 	return f
 }
 
-// scenario is a host of the seeds with what its admin says of it.
+// scenario is a host of the seeds, with its administrator's statements.
 type scenario struct {
 	name  string
 	facts *fact.Facts
 	role  string
 	needs plan.Needs
-	more  bool // include what is unmeasured
+	more  bool // include unmeasured settings
 }
 
 func scenarios() []scenario {
@@ -153,7 +153,7 @@ func make1(t *testing.T, s scenario, more ...evidence.Row) plan.Plan {
 	return p
 }
 
-// TestScenarios holds the plans of the seeds' hosts, line by line.
+// TestScenarios compares the plans of the seeds' hosts with golden files.
 func TestScenarios(t *testing.T) {
 	for _, s := range scenarios() {
 		t.Run(s.name, func(t *testing.T) {
@@ -165,7 +165,7 @@ func TestScenarios(t *testing.T) {
 				t.Errorf("the plan's files: %v", err)
 			}
 			page := p
-			page.Digest = "" // it changes with every word of the catalogue
+			page.Digest = "" // changes with every edit of the catalogue
 			var b strings.Builder
 			if err := page.Text(&b, show.Style{Width: 100}); err != nil {
 				t.Fatal(err)
@@ -173,7 +173,7 @@ func TestScenarios(t *testing.T) {
 			hold(t, s.name, b.String())
 			again := make1(t, s)
 			if again.Digest != p.Digest {
-				t.Error("the same input made another plan")
+				t.Error("the same input gave a different plan")
 			}
 		})
 	}
@@ -197,17 +197,17 @@ func left(p plan.Plan, name string) string {
 	return ""
 }
 
-// What a reader of the goldens must find in them.
+// TestScenariosSay checks what readers of the golden files must find in them.
 func TestScenariosSay(t *testing.T) {
 	byName := map[string]plan.Plan{}
 	for _, s := range scenarios() {
 		byName[s.name] = make1(t, s)
 	}
 	if s := find(byName["router-10g-12"], "net.inet.ip.redirect"); s == nil || s.Value != "0" || s.Evidence.Kind != plan.Correctness {
-		t.Errorf("a router of 12 keeps redirects: %+v", s)
+		t.Errorf("a FreeBSD 12 router keeps redirects on: %+v", s)
 	}
 	if find(byName["router-10g-14"], "net.inet.ip.redirect") != nil || !strings.Contains(left(byName["router-10g-14"], "net.inet.ip.redirect"), "does not depend") {
-		t.Error("a router of 14 is told nothing of redirects, or to change them")
+		t.Error("a FreeBSD 14 router's plan does not mention redirects, or changes them")
 	}
 	for _, name := range []string{"router-10g-12", "router-10g-14"} {
 		if s := find(byName[name], "net.inet6.ip6.redirect"); s == nil || s.Value != "0" || s.Evidence.Kind != plan.Correctness {
@@ -215,44 +215,44 @@ func TestScenariosSay(t *testing.T) {
 		}
 	}
 	if p := byName["firewall-5m-2g"]; len(p.Unmet) != 1 || !strings.Contains(p.Unmet[0], "too small for 5,000,000 flows") {
-		t.Errorf("a host too small for its flows is told: %q", p.Unmet)
+		t.Errorf("a host too small for its flows must list an unmet need: %q", p.Unmet)
 	}
 	if s := find(byName["release-mirror"], "net.inet.tcp.recvbuf_max"); s == nil {
-		t.Error("a cache fetches from its origin as slowly as before")
+		t.Error("the plan does not raise the cache's receive buffer")
 	}
 	if s := find(byName["linux-firewall-1m"], "nf_conntrack"); s == nil || s.Where.File != plan.LinuxModules {
 		t.Errorf("the limits are lost at the next boot: %+v", s)
 	}
 	if s := find(byName["router-10g-14"], "lro"); s == nil || s.Current.Value == nil || *s.Current.Value != "on" || s.Device != "vmx1" || s.Value != "off" {
-		t.Errorf("LRO of a hypervisor stays on a router's port: %+v", s)
+		t.Errorf("the hypervisor's LRO stays on at a router's port: %+v", s)
 	}
 	if s := find(byName["home-firewall"], "lro"); s != nil {
-		t.Errorf("the kernel's own LRO steps aside: %+v", s)
+		t.Errorf("the kernel's own LRO must be left on: %+v", s)
 	}
 	if s := find(byName["firewall-5m-8g"], "states"); s == nil || s.Value != "10000000" || s.Current.Value == nil || *s.Current.Value != "100000" {
-		t.Errorf("5 M flows want 10 M states: %+v", s)
+		t.Errorf("5 M flows need 10 M states: %+v", s)
 	}
 	if s := find(byName["firewall-5m-8g"], "net.pf.states_hashsize"); s == nil || s.Value != "16777216" || s.Where.File != plan.FreeBSDLoader || s.Where.Runtime {
-		t.Errorf("the hash of 10 M states: %+v", s)
+		t.Errorf("wrong hash size for 10 M states: %+v", s)
 	}
 	if find(byName["firewall-5m-2g"], "states") != nil || !strings.Contains(left(byName["firewall-5m-2g"], "pf.conf:limit.states"), "too small") {
 		t.Error("10 M states are planned for 2 GB of memory")
 	}
 	if s := find(byName["rack-server-chelsio"], "net.inet.tcp.sendbuf_max"); s == nil || s.Value != "4325376" {
-		t.Errorf("1 Gb/s of one connection over 30 ms wants 3.75 MB and a seventh: %+v", s)
+		t.Errorf("1 Gb/s of one connection over 30 ms needs 3.75 MB plus a seventh: %+v", s)
 	}
 	if find(byName["rack-stack-13"], "tcp_rack") != nil || !strings.Contains(left(byName["rack-stack-13"], "tcp_rack_load"), "TCPHPTS") {
-		t.Error("13 has no RACK to load")
+		t.Error("FreeBSD 13 has no RACK module to load")
 	}
 	if s := find(byName["rack-stack-14"], "net.inet.tcp.functions_default"); s == nil || s.Evidence.Kind != plan.Unmeasured {
-		t.Errorf("RACK on 14, included and unmeasured: %+v", s)
+		t.Errorf("RACK on FreeBSD 14 must be included as unmeasured: %+v", s)
 	}
 	if s := find(byName["linux-firewall-1m"], "net.netfilter.nf_conntrack_buckets"); s == nil || s.Value != "1048576" {
-		t.Errorf("a million flows want as many buckets: %+v", s)
+		t.Errorf("a million flows need as many buckets: %+v", s)
 	}
 }
 
-// Evidence enters on the machine that it was measured on; elsewhere one study is too few.
+// TestEvidence: evidence counts on the machine that it was measured on; elsewhere one study is not enough.
 func TestEvidence(t *testing.T) {
 	row := evidence.Row{ID: "v1", Subject: evidence.Subject{Tunable: "hw.intr_storm_threshold", After: "4000", Alone: true, OS: "FreeBSD", Release: "14.3-RELEASE", CPU: "Xeon E5-2650 v4", Driver: "ix", MachineID: "router"}, Workload: "IPv4 UDP 64 B",
 		Metric: "overload_forwarding_rate_pps", Primary: true, Result: stats.Result{N: 5, Verdict: stats.Better, Effect: stats.Effect{EffectPercent: stats.Num(4), CILow: stats.Num(3), CIHigh: stats.Num(5)}}}
@@ -270,7 +270,7 @@ func TestEvidence(t *testing.T) {
 		other := row
 		change(&other)
 		if s := find(make1(t, router(), other), row.Tunable); s != nil {
-			t.Errorf("%s: it is in the plan all the same: %+v", name, s)
+			t.Errorf("%s: the setting is in the plan: %+v", name, s)
 		}
 	}
 	loss := row
@@ -281,8 +281,8 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// TestModulesThatLast: a module that is there and comes back at the next boot is
-// left alone, and one that is only there now is not.
+// TestModulesThatLast: a module that is loaded and will be loaded at the next boot is left alone; one that
+// is only loaded now is not.
 func TestModulesThatLast(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*fact.Module)
@@ -302,7 +302,7 @@ func TestModulesThatLast(t *testing.T) {
 	}
 }
 
-// A host that is as it should be gets an empty plan, which says so.
+// TestNothingToDo: a correctly configured host gets an empty plan, which says so.
 func TestNothingToDo(t *testing.T) {
 	s := scenario{facts: forwarding(host("freebsd", "14.3-RELEASE", "some CPU of 2030", 4, 8<<30, nic("em0", "em", 1e9), nic("em1", "em", 1e9))), role: "router"}
 	p := make1(t, s)
@@ -315,8 +315,8 @@ func TestNothingToDo(t *testing.T) {
 	}
 }
 
-// TestOnlyAdviceIsATemplate: what a ledger says is quoted as it stands,
-// whatever becomes of the tunable; what looks like an expression is none.
+// TestOnlyAdviceIsATemplate: a ledger's text is quoted verbatim, whether or not its tunable is set; text
+// that looks like an expression is not evaluated.
 func TestOnlyAdviceIsATemplate(t *testing.T) {
 	s := scenarios()[3]
 	s.facts.MachineID = "router"

@@ -10,16 +10,16 @@ import (
 	"linerate/internal/fact"
 )
 
-// said is a setting that somebody published, and the host that it is about.
+// said is a setting that somebody published, and the host that it is for.
 type said struct {
-	// who published it, and at which address
+	// who published it, and where
 	who, at, name, theirs string
 	on                    *fact.Facts
 	role                  string
 	needs                 Needs
 }
 
-// Where they say it.
+// Sources of the published settings.
 const (
 	perfsonar  = "https://docs.perfsonar.net/previous_releases/3.5.1/manage_tuning.html"
 	fdc        = "https://portal.fdcservers.net/index.php?rp=%2Fknowledgebase%2F9%2FOS-and-Kernel-Tuning-Needed-for-25100-Gbps-Throughput.html"
@@ -31,8 +31,8 @@ const (
 	issue      = "https://github.com/opnsense/core/issues/5415"
 )
 
-// published are settings that their authors recommend or run. Hosts are as they
-// describe theirs; what they do not tell is as a plain host has it.
+// published are settings that their authors recommend or use. Hosts are as their authors describe them;
+// unstated facts are those of a plain host.
 func published() []said {
 	big := func(f *fact.Facts) {
 		f.Memory.Physical, f.NICs[0].SpeedBits = 256<<30, 100e9
@@ -73,7 +73,7 @@ func published() []said {
 	}
 }
 
-// row is what they say, what a plan of that host says, and why.
+// row returns the published value, a plan's value for that host, and the reason.
 func (s said) row(p Plan) string {
 	ours, why := "nothing", "No rule, need or counter of such a host asks for it."
 	for _, l := range p.LeftAlone {
@@ -95,7 +95,7 @@ func (s said) row(p Plan) string {
 	return fmt.Sprintf("%s (%s)\n  %s = %s\n  plan: %s\n  %s\n", s.who, s.at, s.name, s.theirs, ours, why)
 }
 
-// TestPublishedSettings keeps what plans say of settings that somebody published.
+// TestPublishedSettings compares plans with published settings in a golden file.
 func TestPublishedSettings(t *testing.T) {
 	var b strings.Builder
 	for _, s := range published() {
@@ -112,6 +112,6 @@ func TestPublishedSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b.String() != string(want) {
-		t.Errorf("%s is not what plans say (-update rewrites it); plans say\n%s", golden, b.String())
+		t.Errorf("%s differs from the plans (-update rewrites it); they say\n%s", golden, b.String())
 	}
 }

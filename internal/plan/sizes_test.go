@@ -15,12 +15,12 @@ import (
 	"linerate/internal/show"
 )
 
-// size is a host as people buy them, and what it must carry.
+// size is a typical host on the market, and the load that it must carry.
 type size struct {
 	name    string
 	cpus    int
 	memory  uint64
-	card    map[string]string // driver by system
+	card    map[string]string // driver of the card by system
 	speed   uint64
 	queues  int
 	needs   plan.Needs
@@ -33,7 +33,7 @@ var sizes = []size{
 	{"100g", 64, 256 << 30, map[string]string{fact.FreeBSD: "mce", fact.Linux: "mlx5_core"}, 100e9, 63, plan.Needs{Link: 100e9, RTT: 0.1, States: 10e6, Connections: 200e3}, false},
 }
 
-// of is a host of a size that runs a system in a role.
+// of returns a host of a size that runs a system in a role.
 func (z size) of(os, role string) *fact.Facts {
 	rel := map[string]string{fact.FreeBSD: "14.3-RELEASE", fact.Linux: "6.12.48"}[os]
 	port := func(name string) fact.NIC {
@@ -56,8 +56,8 @@ func (z size) of(os, role string) *fact.Facts {
 	return f
 }
 
-// TestSizes holds what plans set, and which names they leave alone, for six roles on three
-// sizes of hosts.
+// TestSizes compares with golden files what plans set, and which names they leave alone, for six roles on
+// three sizes of hosts.
 func TestSizes(t *testing.T) {
 	for _, os := range []string{fact.FreeBSD, fact.Linux} {
 		for _, z := range sizes {

@@ -12,7 +12,7 @@ import (
 	"linerate/internal/show"
 )
 
-// page is a plan as people read it.
+// page returns a plan as text.
 func page(t *testing.T, p Plan) string {
 	t.Helper()
 	var out strings.Builder
@@ -22,7 +22,7 @@ func page(t *testing.T, p Plan) string {
 	return out.String()
 }
 
-// TestPage: the whole page of a plan that has something of everything, in its order.
+// TestPage: the complete page of a plan with something in every section, in order.
 func TestPage(t *testing.T) {
 	p := Plan{OS: "linux", Release: "6.12.4", Role: "router", Host: "fw1", Digest: "sha256:0123456789abcdef", Needs: map[string]string{"link": "10G", "connections": "2M", "states": "5M", "rtt": "30ms", "other": "x"},
 		Unmet: []string{"states: more memory than there is"}, Unanswered: []Unanswered{{"rtt", "nothing is computed from it"}},
@@ -81,15 +81,15 @@ Left alone on purpose
 		t.Errorf("(-want +got)\n%s", d)
 	}
 	if got := page(t, Plan{OS: "linux", Role: "web"}); !strings.HasPrefix(got, "Plan  for any host (linux, role web)\nNothing to set: ") {
-		t.Errorf("a plan of nothing:\n%s", got)
+		t.Errorf("an empty plan:\n%s", got)
 	}
 	if got := page(t, Plan{OS: "linux", Unmet: []string{"x"}}); strings.Contains(got, "Nothing to set") {
-		t.Errorf("a need that is not met is nothing to set:\n%s", got)
+		t.Errorf("an unmet need is shown as nothing to do:\n%s", got)
 	}
 }
 
-// TestAlikeStepsShareALine: each port and each property is named, once, and only what is
-// the same in all else is put together.
+// TestAlikeStepsShareALine: each port and property is named once, and only steps that are otherwise equal
+// are combined.
 func TestAlikeStepsShareALine(t *testing.T) {
 	step := func(m setting.Mechanism, device, name string) Step {
 		return Step{Mechanism: m, Device: device, Name: name, Value: "4096", Reason: "bursts", Where: Where{Runtime: true}, Current: Current{Value: ptr("256")}}
@@ -105,9 +105,9 @@ func TestAlikeStepsShareALine(t *testing.T) {
 		{"properties of a port", []Step{rx, step(setting.Ring, "eth0", "tx")}, []string{"ring rx of eth0, tx"}},
 		{"CPUs", []Step{step(setting.Governor, "", "cpu0"), step(setting.Governor, "", "cpu1")}, []string{"governor cpu0, cpu1"}},
 		{"another port and another property", []Step{rx, step(setting.Ring, "eth1", "tx")}, []string{"ring rx of eth0", "ring tx of eth1"}},
-		{"sysctls stand alone", []Step{step(setting.Sysctl, "", "a"), step(setting.Sysctl, "", "b")}, []string{"a", "b"}},
+		{"sysctls are separate", []Step{step(setting.Sysctl, "", "a"), step(setting.Sysctl, "", "b")}, []string{"a", "b"}},
 		{"another value", []Step{rx, with(step(setting.Ring, "eth1", "rx"), func(s *Step) { s.Value = "1" })}, []string{"ring rx of eth0", "ring rx of eth1"}},
-		{"it was otherwise", []Step{rx, with(step(setting.Ring, "eth1", "rx"), func(s *Step) { s.Current.Value = nil })}, []string{"ring rx of eth0", "ring rx of eth1"}},
+		{"different old values", []Step{rx, with(step(setting.Ring, "eth1", "rx"), func(s *Step) { s.Current.Value = nil })}, []string{"ring rx of eth0", "ring rx of eth1"}},
 		{"another origin", []Step{rx, with(step(setting.Ring, "eth1", "rx"), func(s *Step) { s.Current.Origin = "x" })}, []string{"ring rx of eth0", "ring rx of eth1"}},
 		{"another formula", []Step{rx, with(step(setting.Ring, "eth1", "rx"), func(s *Step) { s.Formula = "x" })}, []string{"ring rx of eth0", "ring rx of eth1"}},
 		{"another reason", []Step{rx, with(step(setting.Ring, "eth1", "rx"), func(s *Step) { s.Reason = "x" })}, []string{"ring rx of eth0", "ring rx of eth1"}},
@@ -127,7 +127,7 @@ func TestAlikeStepsShareALine(t *testing.T) {
 	}
 }
 
-// TestWhere: an appliance's place stands for a file of its own.
+// TestWhere: an appliance's place is shown instead of a file.
 func TestWhere(t *testing.T) {
 	for want, w := range map[string]Where{
 		"now, until the next boot": {Runtime: true}, "now, and /etc/x": {File: "/etc/x", Runtime: true}, "/etc/x (at the next boot)": {File: "/etc/x"},
@@ -139,13 +139,13 @@ func TestWhere(t *testing.T) {
 	}
 	for digest, want := range map[string]string{"sha256:0123456789abcdef": "0123456789ab", "sha256:0123456789ab": "0123456789ab", "sha256:0123": "sha256:0123", "": ""} {
 		if got := (Plan{Digest: digest}).Short(); got != want {
-			t.Errorf("%q is short %q, want %q", digest, got, want)
+			t.Errorf("the short form of %q is %q, want %q", digest, got, want)
 		}
 	}
 }
 
-// TestDirectivesThatAreRefused: what a file cannot hold exactly is refused with the reason;
-// half a setting is worse than none.
+// TestDirectivesThatAreRefused: a setting that a file cannot represent exactly is refused with a reason,
+// because half a setting is worse than none.
 func TestDirectivesThatAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		os, path string
@@ -196,7 +196,7 @@ func TestDirectivesThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestPlansAtTheirBounds: what is refused just beyond a bound is taken at it.
+// TestPlansAtTheirBounds: values just beyond a bound are refused, values at the bound accepted.
 func TestPlansAtTheirBounds(t *testing.T) {
 	plan := func(change func(*Plan)) Plan {
 		p := Plan{OS: "linux", Release: "6.12", Settings: []Step{{Mechanism: setting.Sysctl, Name: "a.b", Value: "1", Where: Where{Runtime: true}}}}
@@ -244,18 +244,18 @@ func TestPlansAtTheirBounds(t *testing.T) {
 	}
 	sealed, err = ParseUnsealed([]byte(strings.Replace(string(doc), `"version": 0`, `"version": 1`, 1)))
 	if err != nil || sealed.Digest == "" {
-		t.Fatalf("written by hand: %v", err)
+		t.Fatalf("a document written by hand: %v", err)
 	}
 	again, err := Marshal(sealed)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if back, err := Parse(again); err != nil || back.Digest != sealed.Digest {
-		t.Errorf("what was sealed is not taken: %v", err)
+		t.Errorf("a sealed document is refused: %v", err)
 	}
 }
 
-// many are so many sysctls.
+// many returns n sysctls.
 func many(n int) []Step {
 	steps := make([]Step, n)
 	for i := range steps {
@@ -264,8 +264,8 @@ func many(n int) []Step {
 	return steps
 }
 
-// TestRenderingKeepsAll: over any run of plans each setting's last value is in its file,
-// once; what was rendered renders to itself; nothing of one setting is in another's block.
+// TestRenderingKeepsAll: after any sequence of plans each setting's last value is in its file once;
+// rendering is idempotent; no setting is in another's block.
 func TestRenderingKeepsAll(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	for range 50 {
@@ -289,7 +289,7 @@ func TestRenderingKeepsAll(t *testing.T) {
 			for line := range strings.Lines(own[LinuxSysctl]) {
 				if name, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok && line[0] != '#' {
 					if _, twice := got[name]; twice {
-						t.Fatalf("%s is there twice\n%s", name, own[LinuxSysctl])
+						t.Fatalf("%s is in the file twice\n%s", name, own[LinuxSysctl])
 					}
 					got[name] = value
 				}

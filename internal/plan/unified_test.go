@@ -7,8 +7,8 @@ import (
 	"linerate/internal/fact/redact"
 )
 
-// TestUnifiedShowsNoSecret: a difference has neither the lines around a removed one nor
-// the comment and the unknown words behind it.
+// TestUnifiedShowsNoSecret: a diff shows neither the lines around a removed one nor the comment and
+// unknown words after it.
 func TestUnifiedShowsNoSecret(t *testing.T) {
 	old := "# db pw: hunter2\nnet.core.somaxconn=4096 # pw=hunter2\nvendor.pin = hunter2\nnet.core.somaxconn=4096 ; hunter2\nvm.swappiness=10\nnet.core.somaxconn=8192"
 	seen, _ := redact.Text(redact.Sysctl, old)
@@ -18,6 +18,6 @@ func TestUnifiedShowsNoSecret(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	if got := Unified("f", old, seen, nil); got != "" {
-		t.Errorf("nothing is cut: %q", got)
+		t.Errorf("the lines are not redacted: %q", got)
 	}
 }

@@ -22,7 +22,7 @@ import (
 	"linerate/internal/tunable"
 )
 
-// known is what plans are made from, read once.
+// known holds what plans are made from, read once.
 type known struct {
 	catalogue *tunable.Catalogue
 	library   *Library
@@ -44,7 +44,7 @@ var load = sync.OnceValues(func() (k known, err error) {
 	return k, err
 })
 
-// box is a host of a release, changed by how it is used.
+// box returns a host of a release, modified by functions.
 func box(os, rel string, change ...func(*fact.Facts)) *fact.Facts {
 	r, err := release.Parse(rel)
 	if err != nil {
@@ -70,7 +70,7 @@ func run(f *fact.Facts, name, value string) {
 	f.Settings = append(f.Settings, fact.Tunable{Name: name, Namespace: fact.Kernel, Live: &value})
 }
 
-// The uses of a host.
+// Functions that modify a host for a use.
 func routes(f *fact.Facts) {
 	run(f, "net.inet.ip.forwarding", "1")
 	run(f, "net.ipv4.ip_forward", "1")
@@ -98,8 +98,7 @@ func serves(f *fact.Facts) {
 	f.AddCounter("tcp.listen_overflows", 3, "netstat")
 }
 
-// loses has every counter that a plan asks about moving, and interrupts on the
-// wrong NUMA node.
+// loses makes every counter move that plans look at, and puts interrupts on the wrong NUMA node.
 func loses(f *fact.Facts) {
 	for _, n := range f.NICs {
 		f.AddCounter("nic."+n.Name+".input_packets", 1e6, "ethtool -S")
@@ -121,7 +120,7 @@ func loses(f *fact.Facts) {
 	run(f, "net.core.netdev_budget", "300")
 }
 
-// tree is a host of which only files are known, with lines that are wrong.
+// tree makes a host of which only files are known, with wrong lines.
 func tree(f *fact.Facts) {
 	f.From.Kind, f.Settings, f.Memory = fact.KindTree, nil, fact.Memory{}
 	stage, lines := fact.Sysctl, [][2]string{{"net.ipv4.tcp_timestamps", "0"}, {"net.core.somaxconn", "128"}, {"net.ipv4.tcp_syncookies", "0"}, {"net.ipv4.tcp_wmem", "4096 16384 65536"}}
@@ -149,7 +148,7 @@ func docker(f *fact.Facts) {
 	f.Services = append(f.Services, fact.Service{Name: "docker", Enabled: &yes})
 }
 
-// fixtures are the hosts over which plans are one voice.
+// fixtures are the hosts for which plans are checked.
 func fixtures() map[string]*fact.Facts {
 	all := map[string]*fact.Facts{}
 	for _, rel := range []struct{ os, release string }{{fact.FreeBSD, "11.4"}, {fact.FreeBSD, "12.4"}, {fact.FreeBSD, "13.5"}, {fact.FreeBSD, "14.3"}, {fact.FreeBSD, "15.0"},
@@ -168,11 +167,11 @@ func fixtures() map[string]*fact.Facts {
 	return all
 }
 
-// The needs that hosts are asked for: none, usual, and beyond every bound.
+// wishes are the needs that hosts are planned for: none, usual ones, and ones beyond every bound.
 var wishes = map[string]Needs{"nothing": {}, "usual": {Link: 10e9, RTT: 0.03, States: 1e6, Connections: 1e5}, "the moon": {Link: 400e9, RTT: 0.3, States: 5e9, Connections: 5e9}}
 
-// TestOneVoice holds every plan of every role, release and fixture: each name is
-// in one list, each value is one that the system takes, each need is spoken to.
+// TestOneVoice checks the plans of every role, release and fixture: each name is in one list, each value is
+// valid for the system, and each need is answered.
 func TestOneVoice(t *testing.T) {
 	k, err := load()
 	if err != nil {
@@ -189,7 +188,7 @@ func TestOneVoice(t *testing.T) {
 				for wish, needs := range wishes {
 					in := Input{Facts: f, Catalogue: k.catalogue, Library: k.library, Role: r, Needs: needs, Findings: report.Findings, Evidence: k.evidence, Unmeasured: wish != "nothing"}
 					for _, problem := range objections(t, in) {
-						t.Errorf("%s, asked for %s: %s", r, wish, problem)
+						t.Errorf("%s, needs %s: %s", r, wish, problem)
 					}
 				}
 			}
@@ -197,7 +196,7 @@ func TestOneVoice(t *testing.T) {
 	}
 }
 
-// objections are what a reader of a plan could hold against it.
+// objections returns the contradictions and errors of a plan.
 func objections(t *testing.T, in Input) (all []string) {
 	t.Helper()
 	p, err := Make(in)
@@ -235,13 +234,13 @@ func objections(t *testing.T, in Input) (all []string) {
 	return append(append(all, odd(p.Unmet...)...), unspoken(t, in, p)...)
 }
 
-// removes is the name that a removal's line sets.
+// removes returns the name that a removed line sets.
 func removes(findings []audit.Finding, r Removal) string {
 	i := slices.IndexFunc(findings, func(f audit.Finding) bool { return f.ID == r.Finding && f.File == r.File && f.Line == r.Line })
 	return findings[i].Name
 }
 
-// nameOf is a step's name in the catalogue.
+// nameOf returns a step's name in the catalogue.
 func nameOf(s Step) string {
 	switch s.Mechanism {
 	case setting.PFLimit:
@@ -260,7 +259,7 @@ func nameOf(s Step) string {
 	return s.Name
 }
 
-// illegal says why the system would not take a step's value.
+// illegal returns why the system would refuse a step's value.
 func illegal(in Input, s Step) []string {
 	name := nameOf(s)
 	if s.Mechanism == setting.Module {
@@ -279,7 +278,7 @@ func illegal(in Input, s Step) []string {
 	return nil
 }
 
-// oddities are what a template leaves when something in it is not known.
+// oddities matches what a template leaves if a value in it is unknown.
 var oddities = regexp.MustCompile(`<nil>|NaN|Inf\b|\$\{|%!|\b0 (B|b/s)\b`)
 
 func odd(texts ...string) (all []string) {
@@ -291,7 +290,7 @@ func odd(texts ...string) (all []string) {
 	return all
 }
 
-// unspoken lists the stated needs that change nothing in the plan.
+// unspoken lists the stated needs that do not affect the plan.
 func unspoken(t *testing.T, in Input, p Plan) (all []string) {
 	t.Helper()
 	for need, unset := range map[string]func(*Needs){"rtt": func(n *Needs) { n.RTT = 0 }, "states": func(n *Needs) { n.States = 0 }, "connections": func(n *Needs) { n.Connections = 0 }} {

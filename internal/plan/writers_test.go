@@ -10,9 +10,8 @@ import (
 	"linerate/internal/plan"
 )
 
-// TestPlanKnowsWriters: what a program of the running host would write over is no setting of
-// a plan but a decision, which names the program and what to do; on the same host without the
-// program it is set.
+// TestPlanKnowsWriters: a setting that a running program would overwrite is not in the plan but a decision
+// that names the program and what to do; on the same host without the program it is set.
 func TestPlanKnowsWriters(t *testing.T) {
 	planner, err := hosts.NewPlanner(nil, false)
 	if err != nil {

@@ -32,7 +32,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestPaths: the n-th wire to the DUT and the n-th from it.
+// TestPaths: the n-th link to the DUT belongs to the n-th link from it.
 func TestPaths(t *testing.T) {
 	f, err := Parse("lab.yaml", []byte(strings.Replace(good, "  - {from: generator/ix2, to: receiver/ix3}", "  - {from: generator/ix2, to: dut/ix2}\n  - {from: dut/ix3, to: receiver/ix3}", 1)))
 	if err != nil {
@@ -95,7 +95,7 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
-// TestWayIn: no file of a variant lies over what lets people in, whatever it says.
+// TestWayIn: no file of a variant may replace a file that logins depend on.
 func TestWayIn(t *testing.T) {
 	for _, path := range []string{
 		"/etc/ssh/sshd_config.d/x.conf", "/usr/local/etc/ssh/sshd_config", "/root/.ssh/x", "/home/ada/.profile", "/usr/home/ada/.ssh/authorized_keys", "/var/root/.ssh/authorized_keys",
@@ -114,8 +114,7 @@ func TestWayIn(t *testing.T) {
 	}
 }
 
-// TestTouches: words that could end the session that the study lives by, and words that only
-// look so.
+// TestTouches: commands that could end the study's SSH session, and commands that only look like it.
 func TestTouches(t *testing.T) {
 	for _, c := range []struct {
 		management, words string
@@ -175,7 +174,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		if len(b.Paths()) == 0 || b.Hosts.Generator == nil || b.Hosts.Receiver == nil {
-			t.Fatal("an accepted testbed has no way through it")
+			t.Fatal("an accepted testbed has no path through its DUT")
 		}
 	})
 }

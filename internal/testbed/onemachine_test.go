@@ -27,15 +27,15 @@ func TestPathOf(t *testing.T) {
 	}
 }
 
-// TestHopsAreApart: every wire of the longest path has addresses of its own, which lie in no network
-// of the workload's and are no other end's, over the wire and beyond it.
+// TestHopsAreApart: every link of the longest path has unique addresses, which are neither in the
+// workload's networks nor those of another end.
 func TestHopsAreApart(t *testing.T) {
 	seen := map[string]string{}
 	taken := func(what string, e WireEnd) {
 		t.Helper()
 		for _, name := range []string{e.IPv4.Addr().String(), e.IPv6.Addr().String()} {
 			if was, twice := seen[name]; twice {
-				t.Errorf("%s and %s both have %s", was, what, name)
+				t.Errorf("%s and %s have the same %s", was, what, name)
 			}
 			seen[name] = what
 		}
@@ -47,22 +47,22 @@ func TestHopsAreApart(t *testing.T) {
 	for i := range 16 {
 		up, down := HopEnds(i, "next", "previous")
 		if up.IPv4.Masked() != down.IPv4.Masked() || up.IPv6.Masked() != down.IPv6.Masked() {
-			t.Errorf("wire %d: %s and %s are no neighbours", i, up.IPv4, down.IPv4)
+			t.Errorf("link %d: %s and %s are not neighbours", i, up.IPv4, down.IPv4)
 		}
 		for what, e := range map[string]WireEnd{"up": up, "down": down, "beyond up": up.Beyond(), "beyond down": down.Beyond()} {
 			taken(what+" of a hop", e)
 			if e.IPv6.Masked() == GeneratorEnd.IPv6.Masked() || e.IPv6.Masked() == ReceiverEnd.IPv6.Masked() || netip.MustParsePrefix("198.19.0.0/16").Contains(e.IPv4.Addr()) {
-				t.Errorf("wire %d: %s and %s are of the workload's networks", i, e.IPv4, e.IPv6)
+				t.Errorf("link %d: %s or %s is in the workload's networks", i, e.IPv4, e.IPv6)
 			}
 		}
 		for _, m := range []string{up.MAC.String(), down.MAC.String()} {
 			if macs[m] {
-				t.Errorf("%s twice", m)
+				t.Errorf("%s is used twice", m)
 			}
 			macs[m] = true
 		}
 		if b := up.Beyond(); up.IPv4.Contains(b.IPv4.Addr()) || up.IPv6.Contains(b.IPv6.Addr()) {
-			t.Errorf("wire %d reaches what lies beyond it", i)
+			t.Errorf("link %d contains an address beyond it", i)
 		}
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"linerate/internal/testbed"
 )
 
-// TestTelemetrySince: counters that grew, by how much; gauges where they stand; what is new counts from
-// nothing, what went back or is gone is not told.
+// TestTelemetrySince: counters by their growth, gauges by their value; a new counter counts from zero, one
+// that decreased or disappeared is left out.
 func TestTelemetrySince(t *testing.T) {
 	before := testbed.Telemetry{Counters: map[string]float64{"rx": 100, "same": 5, "reset": 50, "gone": 1}, Gauges: map[string]float64{"celsius": 40, "off": 1}}
 	after := testbed.Telemetry{Counters: map[string]float64{"rx": 108, "same": 5, "reset": 3, "new": 7}, Gauges: map[string]float64{"celsius": 41.5}}
@@ -22,7 +22,7 @@ func TestTelemetrySince(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	if got := (testbed.Telemetry{}).Since(before); len(got) != 0 {
-		t.Errorf("nothing says %v", got)
+		t.Errorf("empty telemetry gives %v", got)
 	}
 }
 
@@ -37,7 +37,7 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// TestAllDrops: an arm's counters and its machine's, nil where neither is read.
+// TestAllDrops: an arm's counters and its machine's, nil if neither is read.
 func TestAllDrops(t *testing.T) {
 	var a testbed.Arm
 	if got, err := a.AllDrops(); got != nil || err != nil {
@@ -50,7 +50,7 @@ func TestAllDrops(t *testing.T) {
 	}
 }
 
-// TestUnavailable says what, why, and what would help; it is found behind other words.
+// TestUnavailable: the error says what, why, and what would help, and is found when wrapped.
 func TestUnavailable(t *testing.T) {
 	err := fmt.Errorf("arm b: %w", &testbed.ErrUnavailable{Setting: "nft", Reason: "no flow tables", Help: testbed.Needs("nft_flow_offload", "CONFIG_NFT_FLOW_OFFLOAD")})
 	var un *testbed.ErrUnavailable
@@ -61,11 +61,11 @@ func TestUnavailable(t *testing.T) {
 		t.Errorf("%v", un)
 	}
 	if testbed.SystemOf(testbed.KindNetns) != "linux" || testbed.SystemOf(testbed.KindJails) != "freebsd" || testbed.SystemOf("ssh") != "" {
-		t.Error("systems of kinds")
+		t.Error("a kind of testbed has the wrong system")
 	}
 }
 
-// TestQueues grow with the rate and the round trip, between a hundred packets and 64 MiB.
+// TestQueues: a queue grows with rate and round trip, between a hundred packets and 64 MiB.
 func TestQueues(t *testing.T) {
 	last := 0
 	for _, rate := range []float64{0, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e12} {

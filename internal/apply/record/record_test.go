@@ -26,7 +26,7 @@ func TestParse(t *testing.T) {
 	}
 	for _, text := range []string{"", "record unreadable\n", "record pending\n", "record live\n", "record " + strings.Repeat("a", 99), "record x\x1b[2J"} {
 		if Parse(text).Known() {
-			t.Errorf("%.40q is known", text)
+			t.Errorf("%.40q is accepted", text)
 		}
 	}
 	if r := Parse(strings.Repeat("drift sysctl - a =1 =2\n", 2*maxDrift)); len(r.Drift) != maxDrift {
@@ -34,7 +34,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestOddLines: values with blanks and signs, lines of files, and lines that are cut.
+// TestOddLines: values with blanks and signs, lines of files, and truncated lines.
 func TestOddLines(t *testing.T) {
 	got := Parse("record 000002-0123456789ab\r\ndrift sysctl - net.ipv4.tcp_rmem =4096 131072 6291456 =4096 87380 6291456\ndrift-file /etc/a.conf 2026-11-23T05:45:12Z\ndrift-line -vm.swappiness=1\ndrift-line +vm.swappiness=60\n" +
 		"drift rc - gateway_enable =YES =\ndrift short\ndrift-line of nobody\nrecord UPPER\n").Drift
@@ -52,14 +52,14 @@ func TestOddLines(t *testing.T) {
 		}
 	}
 	if name := got[3].Name(); name != "" {
-		t.Errorf("a setting that is cut is named %q", name)
+		t.Errorf("a truncated setting has the name %q", name)
 	}
 	many := Parse("drift-line of none\ndrift-file /etc/a gone\n" + strings.Repeat("drift-line +x\n", 3*maxLines))
 	if n := len(many.Drift[0].Lines); n != maxLines || len(many.Drift) != 1 {
 		t.Errorf("%d lines of one file are kept", n)
 	}
 	if r := Parse("record " + strings.Repeat("a", maxState) + "\n"); !r.Known() {
-		t.Error("a transaction of 32 signs is not known")
+		t.Error("a transaction id of 32 characters is refused")
 	}
 	for _, state := range []string{"confirming", "reverting", ""} {
 		if (Record{State: state}).Known() {
@@ -71,7 +71,7 @@ func TestOddLines(t *testing.T) {
 	}
 }
 
-// TestLinesBeyondTheBound: the lines of a file that is not kept are no other file's.
+// TestLinesBeyondTheBound: lines of a file beyond the bound are not added to another file.
 func TestLinesBeyondTheBound(t *testing.T) {
 	many := Parse(strings.Repeat("drift-file /etc/a x\n", maxDrift) + "drift-file /etc/b x\ndrift-line +of b\n")
 	if len(many.Drift) != maxDrift || len(many.Drift[maxDrift-1].Lines) != 0 {
@@ -79,7 +79,7 @@ func TestLinesBeyondTheBound(t *testing.T) {
 	}
 }
 
-// TestValues of drift: with blanks, none, or that could not be read.
+// TestValues: values of drift with blanks, missing values, and unreadable ones.
 func TestValues(t *testing.T) {
 	for line, want := range map[string]Drift{
 		"drift rps eth0 rx-0 =f =":   {What: "rps eth0 rx-0", Confirmed: "f"},
@@ -95,7 +95,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever a host answers, what is kept of it is bounded, and has names.
+// FuzzParse: whatever a host answers, the parsed record is bounded, and its names are not empty.
 func FuzzParse(f *testing.F) {
 	f.Add("record 000002-0123456789ab\nof 000001-0123456789ab\ndrift sysctl - net.core.somaxconn =4096 =128\ndrift-file /etc/a.conf 2026-11-23T05:45:12Z\ndrift-line +x\n")
 	f.Add("drift \ndrift a\ndrift-file \ndrift-line\nrecord \nof \n")

@@ -23,7 +23,7 @@ import (
 	"linerate/internal/testbed/bedtest"
 )
 
-// This test binary is its own helper in jails, and its own victim.
+// This test binary also runs as its own helper in jails, and as the process to kill.
 const (
 	asHelper = "open-port"
 	asVictim = "be-killed"
@@ -53,7 +53,7 @@ func up(t testing.TB, mode testbed.Mode) *Bed {
 	return raise(t, mode)
 }
 
-// helper is the command by which this binary opens ports in jails.
+// helper returns the command with which this binary opens ports in jails.
 func helper(t testing.TB) []string {
 	t.Helper()
 	self, err := os.Executable()
@@ -63,7 +63,7 @@ func helper(t testing.TB) []string {
 	return []string{self, asHelper}
 }
 
-// raise is up for a test that has the machine's lock already.
+// raise is up for a test that already holds the machine's lock.
 func raise(t testing.TB, mode testbed.Mode) *Bed {
 	t.Helper()
 	b, err := Up(context.Background(), Options{Mode: mode, Helper: helper(t)})
@@ -78,13 +78,13 @@ func raise(t testing.TB, mode testbed.Mode) *Bed {
 	return b
 }
 
-// send offers n frames from one port to another and counts what arrives.
+// send offers n frames from one port to another and returns both accounts.
 func send(t testing.TB, b *Bed, from, to port.Port, ends [2]netip.Addr, n int) (load.Sent, load.Received) {
 	t.Helper()
 	return sendFlows(t, b, from, to, ends, n, 10)
 }
 
-// sendFlows is send with so many flows; each ends with a frame that is not counted.
+// sendFlows is send with several flows; each ends with a frame that is not counted.
 func sendFlows(t testing.TB, b *Bed, from, to port.Port, ends [2]netip.Addr, n, flows int) (load.Sent, load.Received) {
 	t.Helper()
 	e := packetload.NewBPF(b.Door)
@@ -131,7 +131,7 @@ func TestConform(t *testing.T) {
 	})
 }
 
-// TestBothFamilies: IPv6 is forwarded too, and the bypass goes past the DUT.
+// TestBothFamilies: IPv6 is forwarded too, and the bypass does not pass the DUT.
 func TestBothFamilies(t *testing.T) {
 	b := up(t, testbed.Cost)
 	if _, got := send(t, b, b.DUT().Generator, b.DUT().Receiver, v6, 50); got.RxPackets != 50 || got.Lost == nil || *got.Lost != 0 {
@@ -149,7 +149,7 @@ func TestBothFamilies(t *testing.T) {
 	}
 }
 
-// TestRaise: several DUTs side by side, each set to what its arm says.
+// TestRaise: several DUTs side by side, each with its arm's settings.
 func TestRaise(t *testing.T) {
 	b := up(t, testbed.Cost)
 	arms, err := b.Raise(context.Background(), []testbed.Settings{
@@ -171,8 +171,8 @@ func TestRaise(t *testing.T) {
 	}
 }
 
-// TestEnginesAccount: whichever sends and whichever receives, every frame is
-// accounted for, of whatever sizes and in whatever order of flows.
+// TestEnginesAccount: with any combination of engines, frame sizes and order of flows, every frame is
+// accounted for.
 func TestEnginesAccount(t *testing.T) {
 	b := up(t, testbed.Cost)
 	from, to, err := b.Bypass()
@@ -223,10 +223,10 @@ func TestEnginesAccount(t *testing.T) {
 	}
 }
 
-// ages of neighbours run down by themselves.
+// ages matches the lifetimes of neighbours, which decrease by themselves.
 var ages = regexp.MustCompile(`expires in \d+ seconds`)
 
-// outside is what of the machine a lab must leave as it was.
+// outside returns what a lab must not change on the machine.
 func outside(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
@@ -238,8 +238,7 @@ func outside(t *testing.T) string {
 	return all.String()
 }
 
-// TestNothingOutside: while a lab is up and after it, the machine is as before,
-// but for the lab's jails.
+// TestNothingOutside: the machine is unchanged while a lab is up and after it, except for the lab's jails.
 func TestNothingOutside(t *testing.T) {
 	labtest.Need(t)
 	before := outside(t)
@@ -306,5 +305,5 @@ func TestKilled(t *testing.T) {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	t.Errorf("jails of a killed lab are still there")
+	t.Errorf("jails of a killed lab still exist")
 }

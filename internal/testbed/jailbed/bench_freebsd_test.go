@@ -16,10 +16,9 @@ import (
 	"linerate/internal/testbed"
 )
 
-// BenchmarkCost asks which measure of a DUT's cost repeats better: the CPU time
-// that the kernel counts of the threads that move the frames, or the time that
-// passes while generator, DUT and receiver share one CPU at full load. An arm is
-// held against itself and against one with a hundred rules, in rounds.
+// BenchmarkCost compares the repeatability of two measures of a DUT's cost: the CPU time that the kernel
+// accounts to the threads that move the frames, and the elapsed time while generator, DUT and receiver
+// share one CPU at full load. An arm is compared with itself and with one that has a hundred rules.
 func BenchmarkCost(b *testing.B) {
 	clock := wire.NewClock()
 	passes := func() (time.Duration, error) { return time.Duration(clock.Now()), nil }
@@ -82,7 +81,7 @@ func benchmarkCost(b *testing.B, spent packetload.Spent, pin bool) {
 	}
 }
 
-// onCPU pins the threads that move the frames, until it is undone.
+// onCPU pins the threads that move the frames; undo unpins them.
 func onCPU(b *testing.B, cpus string) (undo func()) {
 	all, err := cputime.Threads(mover)
 	if err != nil {

@@ -13,7 +13,7 @@ func TestOwner(t *testing.T) {
 	}
 	for _, name := range []string{"linerate-lab0", "linerate-1-2.dut1", "www", "linerate-12-", "xlinerate-1-2", "linerate-99999999999-1", "linerate-4711"} {
 		if _, ok := owner(name); ok {
-			t.Errorf("jail %q is taken for ours", name)
+			t.Errorf("jail %q is taken for a lab's", name)
 		}
 	}
 }
@@ -33,7 +33,7 @@ func TestBehind(t *testing.T) {
 	}
 }
 
-// The text is that of FreeBSD 14's netstat(1).
+// TestReadLinks parses text of FreeBSD 14's netstat(1).
 func TestReadLinks(t *testing.T) {
 	links := readLinks("Name    Mtu Network       Address              Ipkts Ierrs Idrop     Ibytes    Opkts Oerrs     Obytes  Coll   Drop\n" +
 		"lo0   16384 <Link#1>      lo0                      0     0     0          0        0     0          0     0      0\n" +
@@ -49,7 +49,7 @@ func TestReadLinks(t *testing.T) {
 	}
 }
 
-// TestRunLines: the shell's way with lines, by the shell here.
+// TestRunLines: the shell's handling of lines, tested with the local shell.
 func TestRunLines(t *testing.T) {
 	sh := func(input string) (string, error) {
 		c := exec.Command("/bin/sh", "-c", runLines)

@@ -16,7 +16,7 @@ import (
 	"linerate/internal/testbed"
 )
 
-// dispatch is global to the kernel, and changes where frames are worked on.
+// dispatch is global to the kernel, and determines where frames are processed.
 const dispatch = "net.isr.dispatch"
 
 func dispatched(t *testing.T, want string) {
@@ -26,9 +26,8 @@ func dispatched(t *testing.T, want string) {
 	}
 }
 
-// TestHostSettings: they need leave, hold while they should, and are put back by
-// the next reset, by the other arms' turn, at the end, and by the next start after a
-// kill.
+// TestHostSettings: settings of the host need permission, are kept while in use, and are restored by the
+// next reset, by another arm's turn, at the end, and by the next start after a kill.
 func TestHostSettings(t *testing.T) {
 	labtest.Need(t)
 	stateDir = t.TempDir()
@@ -68,7 +67,7 @@ func TestHostSettings(t *testing.T) {
 		}
 		dispatched(t, want)
 	}
-	b.journal.Forget() // as a kill does
+	b.journal.Forget() // as after a kill
 	b.journal = nil
 	if err := Sweep(); err != nil {
 		t.Fatal(err)
@@ -79,8 +78,8 @@ func TestHostSettings(t *testing.T) {
 	}
 }
 
-// TestQueuedFramesCount: what netisr's threads do for a DUT is in its time, and
-// their queues hold what a slicer sends at once.
+// TestQueuedFramesCount: the time of netisr's threads counts as the DUT's, and their queues hold what a
+// slicer sends at once.
 func TestQueuedFramesCount(t *testing.T) {
 	labtest.Need(t)
 	stateDir = t.TempDir()
@@ -102,7 +101,7 @@ func TestQueuedFramesCount(t *testing.T) {
 	}
 	after, err := cputime.Spent(cputime.NetISR)
 	if err != nil || after == before {
-		t.Errorf("500 frames that were queued took netisr %v, %v", after-before, err)
+		t.Errorf("netisr used %v for 500 queued frames, %v", after-before, err)
 	}
 	from := b.DUT().Generator
 	spec := load.Spec{SrcMAC: from.MAC, DstMAC: from.Peer, Sizes: []int{64}, CPUs: []int{0}, Flows: load.FlowSpace{Count: 10, Src: v4[0], Dst: v4[1]}}

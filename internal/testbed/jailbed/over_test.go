@@ -19,7 +19,7 @@ func TestPathOf(t *testing.T) {
 		settings []setting.Setting
 		have     string
 		want     testbed.HopPath
-		lacks    string // in an ErrUnavailable
+		lacks    string // setting named in an ErrUnavailable
 	}{
 		{hops("3", ""), "", testbed.HopPath{Hops: 3}, ""},
 		{hops("1", "vlan"), "if_vlan", testbed.HopPath{Hops: 1, Over: "vlan"}, ""},
@@ -35,12 +35,11 @@ func TestPathOf(t *testing.T) {
 		}
 	}
 	if _, _, err := pathOf(hops("17", ""), only("")); err == nil {
-		t.Error("17 hops are taken")
+		t.Error("17 hops are accepted")
 	}
 }
 
-// TestAcross: what lies over a wire has addresses of its own, by which the far
-// network is reached.
+// TestAcross: an interface on top of a link has separate addresses, over which the far network is reached.
 func TestAcross(t *testing.T) {
 	up, down := hopEnds(0)
 	for over, want := range map[string]string{
@@ -55,6 +54,6 @@ func TestAcross(t *testing.T) {
 	}
 	last := across(up, down, sinkPort, "vlan")
 	if got := fmt.Sprint(last[len(last)-2]); !strings.HasSuffix(got, "198.19.0.0/16 198.18.253.2]") {
-		t.Errorf("over a VLAN the way leads by %s", got)
+		t.Errorf("over a VLAN the route uses %s", got)
 	}
 }

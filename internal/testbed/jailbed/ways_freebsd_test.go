@@ -12,7 +12,7 @@ import (
 	"linerate/internal/testbed"
 )
 
-// TestWays: every way through a DUT takes both families from end to end.
+// TestWays: every path layout forwards both families from end to end.
 func TestWays(t *testing.T) {
 	b := up(t, testbed.Cost)
 	for name, s := range map[string]setting.Setting{
@@ -51,7 +51,7 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// TestWaysNotHad: what cannot be made is unavailable, and the DUT is a plain one.
+// TestWaysNotHad: layouts that cannot be created are unavailable, and the DUT stays a plain router.
 func TestWaysNotHad(t *testing.T) {
 	b := up(t, testbed.Cost)
 	for _, s := range []setting.Setting{

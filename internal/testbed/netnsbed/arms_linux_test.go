@@ -16,8 +16,7 @@ import (
 	"linerate/internal/testbed"
 )
 
-// datagram is a frame for the DUT from the generator's to the receiver's address,
-// or its reply.
+// datagram returns a frame for the DUT from the generator's to the receiver's address, or its reply.
 func datagram(t *testing.T, to net.HardwareAddr, reply bool) []byte {
 	t.Helper()
 	f, err := load.NewFramer(load.Spec{SrcMAC: genPort.MAC, DstMAC: to, Sizes: []int{64},
@@ -60,7 +59,7 @@ func injectFrame(t *testing.T, p port.Port, frame []byte, n int) {
 	}
 }
 
-// TestRaise: several DUTs are up at once, each forwards its own frames only.
+// TestRaise: several DUTs are up at once, and each forwards only its own frames.
 func TestRaise(t *testing.T) {
 	labtest.Program(t, "nft")
 	labtest.Namespaces(t)
@@ -68,14 +67,14 @@ func TestRaise(t *testing.T) {
 	bad := []setting.Setting{{Mechanism: setting.Sysctl, Name: "net.ipv4.no_such_sysctl", Value: "1"}}
 	drop := []setting.Setting{{Mechanism: setting.NFT, Rules: &setting.Rules{Text: "table ip t { chain c { type filter hook forward priority 0; policy drop; }; }"}}}
 	wanted := []testbed.Settings{{Name: "plain"}, {Name: "bypass", Bypass: true}, {Name: "bad", Settings: bad}, {Name: "drop", Settings: drop}, {Name: "again"}}
-	for range 2 { // the second time over the first's
+	for range 2 { // the second time replaces the first
 		arms, err := b.Raise(ctx, wanted)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var un *testbed.ErrUnavailable
 		if !errors.As(arms[2].Unavailable, &un) {
-			t.Errorf("an impossible setting came to %v", arms[2].Unavailable)
+			t.Errorf("an impossible setting is unavailable with %v", arms[2].Unavailable)
 		}
 		inject(t, arms[0].Generator, 7)
 		inject(t, arms[3].Generator, 5)
@@ -103,8 +102,7 @@ func TestRaise(t *testing.T) {
 	}
 }
 
-// tellDrops: an arm counts dead frames of its own apart from those that the machine
-// counts once for all.
+// tellDrops checks that an arm counts its own dropped frames separately from the machine-wide counters.
 func tellDrops(t *testing.T, a testbed.Arm) {
 	t.Helper()
 	own, err := a.Drops()
@@ -121,8 +119,7 @@ func tellDrops(t *testing.T, a testbed.Arm) {
 	}
 }
 
-// counters are an arm's, once they are no less than wanted: frames may be under
-// way for a moment.
+// counters returns an arm's counters once they have reached want: frames may be in flight for a moment.
 func counters(t *testing.T, a testbed.Arm, want testbed.Counters) (got testbed.Counters) {
 	t.Helper()
 	labtest.Eventually(func() bool {
@@ -135,7 +132,7 @@ func counters(t *testing.T, a testbed.Arm, want testbed.Counters) (got testbed.C
 	return got
 }
 
-// near allows for what a DUT says of its own accord.
+// near allows for packets that a DUT sends on its own.
 func near(n, want uint64) bool { return n >= want && n <= want+4 }
 
 func devices(t *testing.T, ns *namespace) (names []string) {
@@ -153,7 +150,7 @@ func devices(t *testing.T, ns *namespace) (names []string) {
 	return names
 }
 
-// BenchmarkRaise is the time between instances of six arms and a bypass.
+// BenchmarkRaise measures the time between instances of six arms and a bypass.
 func BenchmarkRaise(b *testing.B) {
 	labtest.Need(b)
 	bed := up(b, Options{})
@@ -165,8 +162,8 @@ func BenchmarkRaise(b *testing.B) {
 	}
 }
 
-// TestBothWays: where traffic goes both ways, a DUT's counters are of both, and
-// its egress takes redirected frames; an overloaded DUT has one generator.
+// TestBothWays: with traffic both ways a DUT's counters cover both, and its egress accepts redirected
+// frames; mode overload has only one generator.
 func TestBothWays(t *testing.T) {
 	labtest.Namespaces(t)
 	var un *testbed.ErrUnavailable
@@ -198,8 +195,8 @@ func TestBothWays(t *testing.T) {
 			t.Fatal(err)
 		}
 		injectFrame(t, arms[0].Receiver, datagram(t, arms[0].Receiver.Peer, true), 5)
-		inject(t, arms[0].Generator, 7)                                         // last: these count either way, and are waited for
-		want, reports := testbed.Counters{Received: 7, Forwarded: 7}, uint64(2) // of listeners (MLDv2 sends each twice), at each egress
+		inject(t, arms[0].Generator, 7)                                         // last: these are counted in both cases, and waited for
+		want, reports := testbed.Counters{Received: 7, Forwarded: 7}, uint64(2) // MLDv2 listener reports (each sent twice), at each egress
 		if on {
 			want, reports = testbed.Counters{Received: 12, Forwarded: 12}, 4
 		}

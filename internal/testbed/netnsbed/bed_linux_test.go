@@ -43,8 +43,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// offer sends n UDP datagrams from the generator's to the receiver's address
-// and counts those that arrive.
+// offer sends n UDP datagrams from the generator's to the receiver's address and returns how many arrive.
 func offer(t testing.TB, b testbed.Bed, n int, v6 bool) int {
 	t.Helper()
 	g, r := b.DUT().Generator, b.DUT().Receiver
@@ -55,8 +54,7 @@ func offer(t testing.TB, b testbed.Bed, n int, v6 bool) int {
 	return bedtest.Datagrams(t, from, to, [2]port.Place{g.In, r.In}, n, until(false))
 }
 
-// until is how long packets are waited for; those that are not to arrive, a moment
-// only.
+// until returns how long to wait for packets: only a moment if none should arrive.
 func until(inVain bool) time.Time {
 	if inVain {
 		return time.Now().Add(300 * time.Millisecond)
@@ -64,7 +62,7 @@ func until(inVain bool) time.Time {
 	return time.Now().Add(labtest.Patience)
 }
 
-// offerInVain is offer where nothing is to arrive.
+// offerInVain is offer where no packet should arrive.
 func offerInVain(t testing.TB, b testbed.Bed, n int) int {
 	t.Helper()
 	g, r := b.DUT().Generator, b.DUT().Receiver
@@ -96,7 +94,7 @@ func TestTwoLabsAtOnce(t *testing.T) {
 	}
 }
 
-// TestNothingOutsideChanges snapshots the host before, during and after.
+// TestNothingOutsideChanges compares snapshots of the host before, during and after.
 func TestNothingOutsideChanges(t *testing.T) {
 	labtest.Need(t)
 	before := snapshot(t)
@@ -117,13 +115,12 @@ func TestNothingOutsideChanges(t *testing.T) {
 	}
 	compare(t, "after a lab", before, snapshot(t))
 	if _, left := napiThreads(ingress.Device)[thread]; left { // another lab may have its own
-		t.Errorf("the thread of the DUT's ingress is left: %d", thread)
+		t.Errorf("the NAPI thread of the DUT's ingress still exists: %d", thread)
 	}
 }
 
-// snapshot is every network sysctl, link, address, route and rule of this
-// namespace, by name. Counters are left out: they move by themselves; so is
-// what other packages' tests make at the same time.
+// snapshot returns every network sysctl, link, address, route and rule of this namespace, by name, except
+// counters, which change by themselves, and what other packages' tests create at the same time.
 func snapshot(t *testing.T) map[string]string {
 	t.Helper()
 	s := map[string]string{}
@@ -137,8 +134,8 @@ func snapshot(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A route by a link that is not here is of one that came since, and will be
-	// missed among the links if it is the lab's.
+	// A route over an unknown link belongs to a link created meanwhile; if that is the lab's, the comparison
+	// of links shows it.
 	here := map[int]bool{0: true}
 	for _, l := range links {
 		a := l.Attrs()
@@ -201,7 +198,7 @@ func TestSettingsApplyAndAreUndone(t *testing.T) {
 		}
 		t.Log(a.Notes)
 	}
-	// A rule that drops the workload proves that rulesets really act.
+	// A rule that drops the workload proves that rulesets take effect.
 	reset(setting.Setting{Mechanism: setting.NFT, Rules: &setting.Rules{
 		Text: "table ip t { chain f { type filter hook forward priority 0; udp dport 9 drop; }; }"}})
 	if got := offerInVain(t, b, 5); got != 0 {
@@ -263,8 +260,8 @@ func TestWrongSettingsAreErrors(t *testing.T) {
 	}
 }
 
-// TestHostSettings proves the journal: a kernel-wide sysctl is refused
-// without leave, and restored after the trial and after a dead lab.
+// TestHostSettings: a kernel-wide sysctl is refused without permission, and restored after the trial and
+// after a lab that died.
 func TestHostSettings(t *testing.T) {
 	labtest.Namespaces(t)
 	const name, file = "net.core.netdev_budget", "/proc/sys/net/core/netdev_budget"
@@ -290,7 +287,7 @@ func TestHostSettings(t *testing.T) {
 	if got := readLine(file); got != before {
 		t.Errorf("%s is %s after the reset, was %s", name, got, before)
 	}
-	// Die with the setting in place: forget the lab without closing it.
+	// Simulate a crash with the setting in place: forget the lab without closing it.
 	if _, err := b.Reset(context.Background(), s); err != nil {
 		t.Fatal(err)
 	}

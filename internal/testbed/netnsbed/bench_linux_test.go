@@ -8,7 +8,7 @@ import (
 	"linerate/internal/setting"
 )
 
-// BenchmarkReset is the time between trials: the study's overhead.
+// BenchmarkReset measures the time between trials, the study's overhead.
 func BenchmarkReset(b *testing.B) {
 	labtest.Need(b)
 	bed := up(b, Options{})

@@ -47,7 +47,7 @@ func (s sender) send(t *testing.T, b *Bed, n int) {
 		}
 		var set error
 		err = raw.Control(func(fd uintptr) {
-			// With "don't fragment", whatever was heard of the path's MTU.
+			// Set DF, whatever path MTU is known.
 			set = errors.Join(unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_TTL, cmp.Or(s.ttl, 64)),
 				unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_PROBE))
 		})
@@ -65,7 +65,7 @@ func (s sender) send(t *testing.T, b *Bed, n int) {
 	}
 }
 
-// dropRule is a firewall whose rule counts what it drops.
+// dropRule is a firewall with a rule that drops, and counts if asked.
 const dropRule = `table ip f {
 	chain forward { type filter hook forward priority filter; udp dport 9 %s drop; }
 }`
@@ -74,8 +74,7 @@ func nft(text string) setting.Setting {
 	return setting.Setting{Mechanism: setting.NFT, Rules: &setting.Rules{Text: text}}
 }
 
-// TestDropsOfKnownCause kills frames in known ways, and asks the account where
-// they died.
+// TestDropsOfKnownCause drops frames in known ways, and checks where the account says they were dropped.
 func TestDropsOfKnownCause(t *testing.T) {
 	labtest.Need(t)
 	blackhole := setting.Setting{Mechanism: setting.Route, Name: "198.19.7.0/24", Value: "blackhole"}
@@ -85,7 +84,7 @@ func TestDropsOfKnownCause(t *testing.T) {
 		settings []setting.Setting
 		send     sender
 		counted  drop.Place
-		some     bool // not all frames die of it
+		some     bool // not all frames are dropped
 	}{
 		{name: "arrives", counted: drop.Delivered},
 		{name: "TTL 1", send: sender{ttl: 1}, counted: drop.TTL},
@@ -122,8 +121,7 @@ func TestDropsOfKnownCause(t *testing.T) {
 	}
 }
 
-// silence keeps the bed's machines from talking IPv6 by themselves, which would
-// be counted among what arrives.
+// silence prevents the bed's machines from sending IPv6 packets of their own, which would be counted.
 func silence(t *testing.T, b *Bed) {
 	t.Helper()
 	for _, ns := range []*namespace{b.gen, b.dut.dut.first, b.sink} {
@@ -132,10 +130,10 @@ func silence(t *testing.T, b *Bed) {
 			t.Fatal(err)
 		}
 	}
-	time.Sleep(50 * time.Millisecond) // what was under way arrives
+	time.Sleep(50 * time.Millisecond) // wait for packets in flight
 }
 
-// watch reads what was counted while f ran, and how many packets the receiver's device took.
+// watch returns what was counted while f ran, and how many packets the receiver's device received.
 func watch(t *testing.T, b *Bed, f func()) (counted drop.Counters, arrived uint64) {
 	t.Helper()
 	read := func() (drop.Counters, uint64) {
@@ -152,7 +150,7 @@ func watch(t *testing.T, b *Bed, f func()) (counted drop.Counters, arrived uint6
 	before, was := read()
 	f()
 	after, is := read()
-	for still := 0; still < 5; still++ { // what is under way is counted yet, on a busy machine later
+	for still := 0; still < 5; still++ { // packets in flight are counted late on a busy machine
 		time.Sleep(40 * time.Millisecond)
 		c, n := read()
 		if !reflect.DeepEqual(c, after) || n != is {

@@ -20,7 +20,7 @@ import (
 	"linerate/internal/testbed/netnsbed"
 )
 
-// place is a network namespace of a thread of its own.
+// place returns a new network namespace with its own thread.
 func place(t testing.TB) port.Place {
 	work := make(chan func())
 	ready := make(chan error)
@@ -87,8 +87,7 @@ func join(t testing.TB, l testbed.Link) (*netnsbed.Link, port.Place, port.Place)
 	return k, a, b
 }
 
-// echo has the far end answer what it is sent over UDP, and returns a
-// connection to it.
+// echo makes the far end answer UDP datagrams, and returns a connection to it.
 func echo(t testing.TB, a, b port.Place) *net.UDPConn {
 	t.Helper()
 	var near, far *net.UDPConn
@@ -130,7 +129,7 @@ func TestRoundTripsAreTwiceTheDelay(t *testing.T) {
 				trips = append(trips, time.Since(start))
 			}
 			sort.Slice(trips, func(i, j int) bool { return trips[i] < trips[j] })
-			// Never shorter; how much longer is for the bench to say.
+			// A round trip must never be shorter; how much longer is measured by the benchmark.
 			if trips[0] < 2*delay-2*time.Nanosecond {
 				t.Errorf("a round trip of %v over %v each way", trips[0], delay)
 			}
@@ -142,8 +141,7 @@ func TestRoundTripsAreTwiceTheDelay(t *testing.T) {
 	}
 }
 
-// settled is the account once it has so many packets: the link's thread writes
-// it when it has nothing else to do.
+// settled returns the account once it has so many packets: the link's thread writes it when idle.
 func settled(k *netnsbed.Link, packets uint64) (s testbed.LinkStats) {
 	labtest.Eventually(func() bool { s = k.Stats(); return s.Packets >= packets })
 	return s
@@ -163,14 +161,14 @@ func TestLossHitsPackets(t *testing.T) {
 			back++
 		}
 	}
-	for range 100 { // late ones
+	for range 100 { // late answers
 		_ = c.SetReadDeadline(time.Now().Add(3 * time.Millisecond))
 		if _, err := c.Read(make([]byte, 10)); err == nil {
 			back++
 		}
 	}
 	s := k.Stats()
-	// Of 2000, 1125 make it there and back; the standard deviation is 22.
+	// Of 2000, 1125 are expected back; the standard deviation is 22.
 	if back < 1015 || back > 1235 || s.Lost == 0 || s.Missed != 0 {
 		t.Errorf("%d of %d came back; account %+v", back, n, s)
 	}

@@ -11,7 +11,7 @@ import (
 	"linerate/internal/testbed"
 )
 
-// byHand is how ip(8) would make what a kernel may lack.
+// byHand lists the ip(8) commands for what a kernel may lack.
 var byHand = map[string]string{
 	"vlan":      "link add byhand link gen0 type vlan id 7",
 	"gre":       "link add byhand type gre local 198.18.0.1 remote 198.18.0.2",
@@ -21,13 +21,12 @@ var byHand = map[string]string{
 		"aead rfc4106(gcm(aes)) 0x0102030405060708090a0b0c0d0e0f1011121314 128",
 }
 
-// tried is ip(8)'s answer in the generator's namespace.
+// tried returns the result of an ip(8) command in the generator's namespace.
 func tried(b *Bed, words string) error {
 	return b.gen.do(func() error { return exec.Command("ip", strings.Fields(words)...).Run() })
 }
 
-// TestPaths sends through every way a DUT can be laid out that this kernel has:
-// what is sent arrives.
+// TestPaths sends through every path layout that this kernel supports: everything sent arrives.
 func TestPaths(t *testing.T) {
 	labtest.Namespaces(t)
 	b := up(t, Options{Mode: testbed.Cost})
@@ -46,10 +45,10 @@ func TestPaths(t *testing.T) {
 			var un *testbed.ErrUnavailable
 			if errors.As(err, &un) {
 				if argv := byHand[s.Name]; argv == "" || tried(b, argv) == nil {
-					t.Fatalf("ip(8) can make it, yet %v", un)
+					t.Fatalf("ip(8) can create it, but the bed says %v", un)
 				}
 				if !strings.Contains(un.Help, "modprobe") && un.Help != "install wireguard-tools" {
-					t.Errorf("nothing says what would help: %v", un)
+					t.Errorf("the error does not say what would help: %v", un)
 				}
 				t.Skip(un)
 			}

@@ -9,9 +9,9 @@ import (
 	"linerate/internal/testbed"
 )
 
-// What a lab decides without touching the machine.
+// These tests cover what a lab decides without touching the machine.
 
-// TestLinkBy: a link is made by as little as does what is asked.
+// TestLinkBy: a link is emulated by the simplest means that does what is asked.
 func TestLinkBy(t *testing.T) {
 	for _, kernel := range []struct{ tbf, netem bool }{{true, true}, {false, false}} {
 		probed.Store(byTBF, kernel.tbf)
@@ -41,14 +41,14 @@ func TestLinkBy(t *testing.T) {
 	probed.Delete(byNetem)
 }
 
-// TestQdiscs: a link's rate, delay and loss in the units of the kernel's disciplines.
+// TestQdiscs: a link's rate, delay and loss in the units of the kernel's queueing disciplines.
 func TestQdiscs(t *testing.T) {
 	q := tbf(7, testbed.Link{Rate: 1e9, Delay: 10 * time.Millisecond}).(*netlink.Tbf)
 	if q.Rate != 125_000_000 || q.LinkIndex != 7 || q.Limit != 2_500_000+250_000 || q.Buffer != netlink.Xmittime(125_000_000, 250_000) {
 		t.Errorf("%+v", q)
 	}
 	if q := tbf(7, testbed.Link{Rate: 1e6}).(*netlink.Tbf); q.Buffer != netlink.Xmittime(125_000, 68_000) || q.Limit != 150_000+68_000 {
-		t.Errorf("a slow one has no room for a segmented packet: %+v", q)
+		t.Errorf("a slow link's queue has no room for a GSO packet: %+v", q)
 	}
 	l := testbed.Link{Delay: 40 * time.Millisecond, Jitter: 2 * time.Millisecond, Loss: 0.005}
 	want := netlink.NewNetem(netlink.QdiscAttrs{LinkIndex: 7, Handle: netlink.MakeHandle(1, 0), Parent: netlink.HANDLE_ROOT}, netlink.NetemQdiscAttrs{Latency: 40_000, Jitter: 2000, Loss: 0.5, Limit: netemLimit})

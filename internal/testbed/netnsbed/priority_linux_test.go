@@ -12,7 +12,7 @@ import (
 	"linerate/internal/labtest"
 )
 
-// nice is the calling thread's.
+// nice returns the calling thread's nice value.
 func nice(t *testing.T) int {
 	t.Helper()
 	n, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
@@ -22,8 +22,8 @@ func nice(t *testing.T) int {
 	return 20 - n
 }
 
-// While a bed is up this process precedes others, with threads that it makes
-// then, and its session does; with the last bed that ends.
+// TestPrecedence: while a bed is up this process, its new threads and its session have precedence, until
+// the last bed is closed.
 func TestPrecedence(t *testing.T) {
 	labtest.Need(t)
 	runtime.LockOSThread()
@@ -40,7 +40,7 @@ func TestPrecedence(t *testing.T) {
 	}
 	if err := b.gen.do(func() error {
 		if n := nice(t); n != first {
-			t.Errorf("a thread made since has nice %d", n)
+			t.Errorf("a thread created meanwhile has nice %d", n)
 		}
 		return nil
 	}); err != nil {
@@ -52,8 +52,8 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
-// A lab that finds its session at the lab's priority, because another runs there
-// or was killed, does not leave it so.
+// TestPrecedenceDoesNotStay: a lab that finds its session at the lab's priority, because another lab runs
+// there or was killed, resets it at its end.
 func TestPrecedenceDoesNotStay(t *testing.T) {
 	labtest.Namespaces(t)
 	if !labtest.OwnSession(t) {
@@ -61,7 +61,7 @@ func TestPrecedenceDoesNotStay(t *testing.T) {
 	}
 	labtest.Need(t)
 	if _, sessions := cputime.SessionNice("self"); !sessions {
-		t.Fatal("this kernel shares time by sessions, and a session of its own has no priority that could be read")
+		t.Fatal("this kernel has autogroup scheduling, but the priority of a new session cannot be read")
 	}
 	if err := os.WriteFile(autogroup, []byte(strconv.Itoa(first)), 0); err != nil {
 		t.Fatalf("the session's priority cannot be set: %v", err)

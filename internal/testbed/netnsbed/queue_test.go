@@ -31,7 +31,7 @@ func TestDelayKeepsOrder(t *testing.T) {
 		last, sum = p.due, sum+float64(late)
 	}
 	if _, ok := q.next(); ok {
-		t.Error("something is left")
+		t.Error("the queue is not empty")
 	}
 }
 
@@ -51,7 +51,7 @@ func TestLossIsAsAsked(t *testing.T) {
 }
 
 func TestRateAndItsQueue(t *testing.T) {
-	l := testbed.Link{Delay: 10 * time.Millisecond, Rate: 12e6} // a packet of 1500 bytes is a millisecond
+	l := testbed.Link{Delay: 10 * time.Millisecond, Rate: 12e6} // a packet of 1500 bytes takes a millisecond
 	q := newQueue(l, 1, 0)
 	in, out := 0, 0
 	for range 1000 {
@@ -62,7 +62,7 @@ func TestRateAndItsQueue(t *testing.T) {
 		}
 	}
 	if want := l.Queue()/1500 + 1; in != want || out != 1000-want {
-		t.Errorf("%d of 1000 had room, want %d", in, want)
+		t.Errorf("%d of 1000 packets were queued, want %d", in, want)
 	}
 	for i := range in {
 		if due, _ := q.next(); due != int64(i+1)*ms+10*ms {
@@ -70,10 +70,10 @@ func TestRateAndItsQueue(t *testing.T) {
 		}
 		q.pop()
 	}
-	// The rate is free again after them.
+	// The link is idle again after them.
 	q.arrive(int64(in+5)*ms, make([]byte, 1500))
 	if due, _ := q.next(); due != int64(in+6)*ms+10*ms {
-		t.Errorf("after a pause one is due at %v", time.Duration(due))
+		t.Errorf("after a pause a packet is due at %v", time.Duration(due))
 	}
 }
 

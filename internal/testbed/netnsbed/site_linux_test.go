@@ -9,9 +9,8 @@ import (
 	"linerate/internal/labtest"
 )
 
-// TestASecondJournalIsRefused: of two testbeds of servers in a process one may
-// change the host. The other leaves nothing open behind, and what was refused is
-// granted when the first has ended.
+// TestASecondJournalIsRefused: of two server testbeds in a process only one may change the host. The
+// other leaves nothing open, and gets permission once the first is closed.
 func TestASecondJournalIsRefused(t *testing.T) {
 	labtest.Need(t)
 	first, err := UpSites(t.Context(), true)
@@ -20,7 +19,7 @@ func TestASecondJournalIsRefused(t *testing.T) {
 	}
 	before := openNamespaces(t)
 	if _, err := UpSites(t.Context(), true); err == nil || !strings.Contains(err.Error(), "another lab") {
-		t.Errorf("a second one says %v", err)
+		t.Errorf("a second testbed returns %v", err)
 	}
 	if after := openNamespaces(t); after != before {
 		t.Errorf("%d namespaces are open, %d before", after, before)
@@ -52,8 +51,7 @@ func openNamespaces(t *testing.T) (n int) {
 	return n
 }
 
-// TestServersPrecede: while a testbed of servers is open this process precedes
-// others, and no longer.
+// TestServersPrecede: this process has precedence only while a server testbed is open.
 func TestServersPrecede(t *testing.T) {
 	labtest.Need(t)
 	runtime.LockOSThread()

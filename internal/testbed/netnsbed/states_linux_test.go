@@ -17,8 +17,8 @@ import (
 	"linerate/internal/testbed"
 )
 
-// flood sends datagrams from a bed's generator to the receiver, one to each of
-// so many ports of each of so many sockets: as many flows.
+// flood sends datagrams from a bed's generator to the receiver, one to each of ports destination ports
+// from each of sockets sockets: sockets × ports flows.
 func flood(t *testing.T, b *Bed, sockets, ports int) {
 	t.Helper()
 	g, r := b.DUT().Generator, b.DUT().Receiver
@@ -40,7 +40,7 @@ func flood(t *testing.T, b *Bed, sockets, ports int) {
 	}
 }
 
-// counted is what a bed counted while f ran.
+// counted returns what a bed counted while f ran.
 func counted(t *testing.T, b *Bed, f func()) drop.Counters {
 	t.Helper()
 	before, err := b.DUT().AllDrops()
@@ -56,8 +56,7 @@ func counted(t *testing.T, b *Bed, f func()) drop.Counters {
 	return after.Since(before)
 }
 
-// TestWhyStatesEnd brings a table to its end in known ways, and asks the
-// counters which it was.
+// TestWhyStatesEnd exhausts a connection table in known ways, and checks that the counters show which.
 func TestWhyStatesEnd(t *testing.T) {
 	labtest.Need(t)
 	if _, err := os.Stat("/proc/sys/net/netfilter/nf_conntrack_max"); err != nil {
@@ -96,14 +95,14 @@ func TestWhyStatesEnd(t *testing.T) {
 	}
 }
 
-// TestQueueOverflow: what a slow router's ring has no room for is counted there.
+// TestQueueOverflow: frames that overflow a slow router's ring are counted there.
 func TestQueueOverflow(t *testing.T) {
 	labtest.Need(t)
 	b := up(t, Options{Mode: testbed.Overload})
 	if _, err := b.Reset(context.Background(), []setting.Setting{{Mechanism: setting.Firewall, Rules: &setting.Rules{Linear: 5000}}}); err != nil {
 		t.Fatal(err)
 	}
-	// A veth that can segment passes packets of sockets by its ring.
+	// A veth with segmentation offload lets packets of sockets bypass its ring.
 	if err := b.gen.do(func() error { return knob.SetOffload(genPort.Device, "tso", false) }); err != nil {
 		t.Fatal(err)
 	}

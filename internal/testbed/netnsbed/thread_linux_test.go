@@ -11,8 +11,7 @@ import (
 	"linerate/internal/load/wire/wiretest"
 )
 
-// TestThread: the device's NAPI, which GRO gives a veth, has a thread of its
-// own on the CPU asked for.
+// TestThread: the NAPI that GRO enables on a veth has its own thread on the requested CPU.
 func TestThread(t *testing.T) {
 	labtest.Namespaces(t)
 	gen, _ := wiretest.New(t)
@@ -34,6 +33,6 @@ func TestThread(t *testing.T) {
 		t.Errorf("%d new threads of the device are pinned to CPU 0, want 1", pinned)
 	}
 	if _, err := Thread(gen.In, "gen9", 0); err == nil || !strings.Contains(err.Error(), "gen9") {
-		t.Errorf("a device that is not there: %v", err)
+		t.Errorf("a device that does not exist: %v", err)
 	}
 }

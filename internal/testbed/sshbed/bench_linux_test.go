@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// bench is a testbed of namespaces, each with a real sshd.
+// bench is a testbed of network namespaces, each with a real sshd.
 type bench struct {
 	*labtest.Bench
 	root    string // the DUT's files
@@ -66,14 +66,14 @@ func newBench(t testing.TB) *bench {
 	return b
 }
 
-// inMemory is a directory whose files are durable at once: what a journal waits
-// for on a busy disk is none of these tests' business.
+// inMemory returns a directory whose files are durable at once, because the time that a journal waits
+// for a busy disk is irrelevant to these tests.
 func inMemory(t testing.TB) string {
 	const shm = "/dev/shm"
 	if _, err := os.Stat(shm); err != nil {
 		return t.TempDir()
 	}
-	// What a run that was killed left there takes memory.
+	// Directories left by killed runs use memory.
 	dead, _ := filepath.Glob(shm + "/linerate-test-*-*")
 	for _, d := range dead {
 		if _, err := os.Stat("/proc/" + strings.Split(filepath.Base(d), "-")[2]); errors.Is(err, fs.ErrNotExist) {
@@ -88,7 +88,7 @@ func inMemory(t testing.TB) string {
 	return dir
 }
 
-// conn reaches a machine of the bench.
+// conn connects to a machine of the bench.
 func (b *bench) conn(t testing.TB, role string) Conn {
 	config := filepath.Join(t.TempDir(), "config")
 	if err := os.WriteFile(config, []byte(b.servers[role].ClientConfig(role)), 0o600); err != nil {
@@ -126,7 +126,7 @@ func (b *bench) up(t testing.TB, change func(*Options)) *Bed {
 	return bed
 }
 
-// offer sends datagrams from one outer port to another and counts those that arrive.
+// offer sends datagrams from one outer port to another and returns how many arrive.
 func (b *bench) offer(t testing.TB, _ testbed.Bed, from, to port.Port, n int, inVain bool) int {
 	t.Helper()
 	patience := 10 * time.Second
@@ -140,7 +140,7 @@ func (b *bench) offer(t testing.TB, _ testbed.Bed, from, to port.Port, n int, in
 	return bedtest.Datagrams(t, from.IPv4.Addr(), to.IPv4.Addr(), [2]port.Place{at(from), at(to)}, n, time.Now().Add(patience))
 }
 
-// snapshot is everything of the DUT that a study could change.
+// snapshot returns everything on the DUT that a study could change.
 func (b *bench) snapshot(t testing.TB) string {
 	t.Helper()
 	files, err := exec.Command("sh", "-c", `cd "$1" && find . -type d | sort && find . -type f -exec sh -c 'stat -c "%n %a %u %g" "$1"; md5sum "$1"' x {} \; | sort`, "sh", b.root).CombinedOutput()
@@ -148,11 +148,11 @@ func (b *bench) snapshot(t testing.TB) string {
 		t.Fatal(err)
 	}
 	return string(files) + b.Run(t, b.DUT, "sysctl", "net.ipv4.ip_forward", "net.ipv4.tcp_keepalive_time", "net.ipv4.ip_default_ttl") +
-		b.Run(t, b.DUT, "sh", "-c", "exec 2>/dev/null; ip link; ip addr; ip route; nft list ruleset") // ip complains where another test's namespace is just going
+		b.Run(t, b.DUT, "sh", "-c", "exec 2>/dev/null; ip link; ip addr; ip route; nft list ruleset") // ip fails if another test's namespace is being deleted
 }
 
 func TestConformance(t *testing.T) {
-	labtest.Lock(t) // the suite sends frames and counts them
+	labtest.Lock(t) // the suite counts frames
 	b := newBench(t)
 	for device, want := range map[string]bool{"dut0": true, "lo": false} {
 		if p, err := PortOf(t.Context(), b.conn(t, testbed.DUT), device); err != nil || p.AtOnce != want {
@@ -169,7 +169,7 @@ func TestConformance(t *testing.T) {
 			bedtest.Conform(t, bedtest.Suite{
 				Up: func(t testing.TB) testbed.Bed {
 					bed := b.up(t, change)
-					for _, w := range bed.DUT().Ways() { // frames find their way before they are counted: neighbours are asked
+					for _, w := range bed.DUT().Ways() { // resolve neighbours before frames are counted
 						b.offer(t, bed, w.Generator, w.Receiver, 1, false)
 						b.offer(t, bed, w.Receiver, w.Generator, 1, false)
 					}
@@ -183,8 +183,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// knowNeighbours keeps the machines from asking again, amid what is counted, after
-// neighbours that they have heard of.
+// knowNeighbours prevents the machines from resolving known neighbours again while frames are counted.
 func (b *bench) knowNeighbours(t testing.TB) {
 	t.Helper()
 	for _, ns := range []string{b.Generator, b.DUT, b.Receiver} {
@@ -192,7 +191,7 @@ func (b *bench) knowNeighbours(t testing.TB) {
 	}
 }
 
-// secondWay adds a way through the DUT, in networks of its own.
+// secondWay adds a path through the DUT, in separate networks.
 func (b *bench) secondWay(t testing.TB) {
 	t.Helper()
 	for _, w := range [][6]string{

@@ -13,10 +13,9 @@ import (
 	"linerate/internal/testbed"
 )
 
-// environments stands in for bectl(8) of FreeBSD 14 and its loader: the files
-// running, lasting, once and lent of the tree tell which boot environment runs, always
-// boots, boots once, and whether the loader took what runs from the last of these.
-// What bectl prints is as it was seen there.
+// environments emulates FreeBSD 14's bectl(8) and loader: the files running, lasting, once and lent of
+// the tree say which boot environment runs, is the default, boots once, and whether the running one
+// was booted once. bectl's output is copied from a real system.
 const environments = boots + `
 down() { reboot; }
 image_way() { freebsd_way "$1"; }
@@ -48,7 +47,7 @@ load() {
 }
 `
 
-// environmentBench is a DUT with boot environments.
+// environmentBench is a bench whose DUT has boot environments.
 type environmentBench struct{ *bench }
 
 func newEnvironmentBench(t *testing.T) environmentBench {
@@ -74,11 +73,11 @@ func (b environmentBench) get(name string) string {
 	return strings.TrimSpace(string(data))
 }
 
-// runs wants boot environment running to run, and default to boot always.
+// runs checks that the boot environment running runs, and that default is the default.
 func (b environmentBench) runs(t *testing.T, running string) {
 	t.Helper()
 	if r, l := b.get("running"), b.get("lasting"); r != running || l != "default" {
-		t.Errorf("%q runs and %q always boots; want %s and default", r, l, running)
+		t.Errorf("%q runs and %q is the default; want %s and default", r, l, running)
 	}
 }
 
@@ -95,8 +94,7 @@ func images(name string) []setting.Setting {
 	return []setting.Setting{{Mechanism: setting.Image, Name: name}}
 }
 
-// TestBootEnvironments boots boot environments of ZFS, one from the other, and what
-// always boots in the end.
+// TestBootEnvironments boots ZFS boot environments, one from another, and finally the default.
 func TestBootEnvironments(t *testing.T) {
 	b := newEnvironmentBench(t)
 	ctx := context.Background()
@@ -115,10 +113,10 @@ func TestBootEnvironments(t *testing.T) {
 	b.runs(t, "default")
 	b.put(t, "deaf", "")
 	if a, err := bed.Reset(ctx, images("be1")); err != nil || len(a.NotTaken) != 1 || !strings.Contains(a.NotTaken[0], `what booted is "default"`) {
-		t.Errorf("a loader that does not do what it was told: %+v, %v", a, err)
+		t.Errorf("a loader that ignores the one-time boot: %+v, %v", a, err)
 	}
 	_ = os.Remove(filepath.Join(b.root, "deaf"))
-	// Its rc.conf has what boots once boot always.
+	// Its rc.conf makes the one-time environment permanent.
 	b.put(t, "greedy", "")
 	if a, err := bed.Reset(ctx, images("be1")); err != nil || len(a.NotTaken) != 0 {
 		t.Errorf("%+v, %v", a, err)
@@ -133,7 +131,7 @@ func TestBootEnvironments(t *testing.T) {
 	eq(t, "the DUT", b.snapshot(t), was)
 }
 
-// TestBootEnvironmentsRefused is what a DUT with boot environments does not do.
+// TestBootEnvironmentsRefused: what is refused on a DUT with boot environments.
 func TestBootEnvironmentsRefused(t *testing.T) {
 	b := newEnvironmentBench(t)
 	bed := b.up(t)
@@ -166,9 +164,9 @@ func TestBootEnvironmentsRefused(t *testing.T) {
 	b.runs(t, "default")
 }
 
-// TestBootEnvironmentLeft is a controller that dies while an image of its study runs:
-// nobody else measures in it, whoever looks leaves the machine's own way back alone,
-// and the study that goes on boots what always boots, also when it is ended at once.
+// TestBootEnvironmentLeft: the controller dies while an image of its study runs. Other studies must not
+// measure in it, readers must leave the machine's way back alone, and the resumed study boots the
+// default, even if it is stopped at once.
 func TestBootEnvironmentLeft(t *testing.T) {
 	b := newEnvironmentBench(t)
 	ctx := context.Background()
@@ -182,7 +180,7 @@ func TestBootEnvironmentLeft(t *testing.T) {
 	if _, err := bed.Reset(ctx, images("be1")); err != nil {
 		t.Fatal(err)
 	}
-	bed.lock.Close() // dies here
+	bed.lock.Close() // the controller dies here
 	o = b.options(t)
 	b.boots(&o)
 	o.Reset = Settings
@@ -191,7 +189,7 @@ func TestBootEnvironmentLeft(t *testing.T) {
 	}
 	b.runs(t, "be1")
 	if b.get("var/lib/linerate/bed.boot") == "" {
-		t.Error("nothing would boot the machine any more")
+		t.Error("the machine has no default boot environment left")
 	}
 	if err := b.up(t).Close(); err != nil {
 		t.Error(err)

@@ -21,9 +21,9 @@ import (
 	"linerate/internal/testbed"
 )
 
-// boots lets a tree of files boot: another name for the boot, then what init
-// runs. While a file called stuck is there, it does not come back. Parentheses: a
-// function alone would keep the session's own output open, and the session with it.
+// boots emulates a boot of a tree of files: a new boot id, then what init runs. While a file called
+// stuck exists, it does not come up. The parentheses are needed because a function alone would keep
+// the session's output open, and so the session.
 const boots = `
 boot_id() { cat "$ROOT/boot_id"; }
 boot_name() { cat "$ROOT/boot_id"; }
@@ -50,7 +50,7 @@ func tree(string) ([]plan.File, error) {
 	return []plan.File{{Path: "/etc/new/laid.conf", Mode: 0o600, Content: "a line"}, {Path: "/etc/kept.conf", Mode: 0o644, Content: "theirs\n"}}, nil
 }
 
-// faultBench is a bench whose DUT has a file of its own.
+// faultBench returns a bench whose DUT has a file of its own.
 func faultBench(t *testing.T) *bench {
 	b := newBench(t)
 	for name, text := range map[string]string{"etc/kept.conf": "ours\n", "boot_id": "first\n"} {
@@ -61,8 +61,8 @@ func faultBench(t *testing.T) *bench {
 	return b
 }
 
-// TestFaults strikes at a testbed in every way that leaves a DUT changed, and
-// asks each time for words, and for the DUT as it was.
+// TestFaults breaks a testbed in every way that could leave a DUT changed; each time the error must
+// explain it, and the DUT must be restored.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -125,7 +125,7 @@ func TestFaults(t *testing.T) {
 		if _, err := bed.Reset(ctx, changed); err != nil {
 			t.Fatal(err)
 		}
-		bed.lock.Close() // the process is gone
+		bed.lock.Close() // the process died
 		o := b.options(t)
 		o.Owner = "another-study"
 		if _, err := Up(ctx, o); err == nil || !strings.Contains(err.Error(), "holds another study's variant") {
@@ -143,7 +143,7 @@ func TestFaults(t *testing.T) {
 		if st, err := bed.m.Status(ctx); err != nil || st.State != "idle" {
 			t.Errorf("long after the window: %+v, %v", st, err)
 		}
-		closed(t, up(t, nil)) // tidies the history up
+		closed(t, up(t, nil)) // cleans up the history
 	})
 	t.Run("what touches the way in, or cannot be had", func(t *testing.T) {
 		bed := up(t, nil)
@@ -153,7 +153,7 @@ func TestFaults(t *testing.T) {
 			{Mechanism: setting.Sysctl, Name: "net.ipv4.conf.mgmt0.forwarding", Value: "0"},
 			{Mechanism: setting.Command, Argv: []string{"true"}},
 			{Mechanism: setting.RC, Name: "x", Value: "y"},
-			{Mechanism: setting.Sysctl, Name: "net.ipv4.ip_default_ttl", Value: "999"}, // the kernel will not have it
+			{Mechanism: setting.Sysctl, Name: "net.ipv4.ip_default_ttl", Value: "999"}, // the kernel refuses it
 		} {
 			_, err := bed.Reset(ctx, []setting.Setting{s})
 			var un *testbed.ErrUnavailable
@@ -178,20 +178,20 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// TestFullDisk fills the DUT's disk at other places of the way: the study stops
-// with words, and the DUT is as it was.
+// TestFullDisk fills the DUT's disk at different steps: the study stops with a clear error, and the DUT
+// is restored.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	b := faultBench(t)
 	ctx := context.Background()
 	was := b.snapshot(t)
 	for _, c := range []struct{ dir, size, want string }{
-		{"var/lib", "16k", "nothing was changed"},                     // the agent has no room
-		{"var/lib", "100k", "nothing was changed"},                    // the journal has none
-		{"etc/new", "4k", "etc/new/laid.conf; the host is as it was"}, // what is laid has none
+		{"var/lib", "16k", "nothing was changed"},                     // no room for the agent
+		{"var/lib", "100k", "nothing was changed"},                    // no room for the journal
+		{"etc/new", "4k", "etc/new/laid.conf; the host is as it was"}, // no room for the files of a set
 	} {
 		mounted := filepath.Join(b.root, c.dir)
-		// The mount is the DUT's alone: ip-netns gives it mounts of its own.
+		// The mount exists only on the DUT: ip-netns gives it a private mount namespace.
 		on := func(argv ...string) string {
 			out, err := exec.Command("nsenter", append([]string{"-t", strconv.Itoa(b.servers[testbed.DUT].PID()), "-m"}, argv...)...).CombinedOutput()
 			if err != nil {
@@ -234,7 +234,7 @@ func (c *cutting) Apply(ctx context.Context, t apply.Transaction) (string, map[k
 	return "", nil, errors.New("the connection was lost before the end")
 }
 
-// TestReboots boots a tree of files: proven, read back, power-cycled, given up.
+// TestReboots boots a tree of files: verified, read back, power-cycled, given up.
 func TestReboots(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -243,7 +243,7 @@ func TestReboots(t *testing.T) {
 	b := faultBench(t)
 	ctx := context.Background()
 	was := b.snapshot(t)
-	same := func() { // all but the name of the boot
+	same := func() { // everything except the boot id
 		_ = os.WriteFile(filepath.Join(b.root, "boot_id"), []byte("first\n"), 0o640)
 		eq(t, "the DUT", b.snapshot(t), was)
 	}
@@ -267,7 +267,7 @@ func TestReboots(t *testing.T) {
 	if a.Boot == nil || a.Boot.Before != "first" || a.Boot.Boot == "first" || a.Boot.Attempts != 1 || len(a.NotTaken) != 0 || a.ReadBack["sysctl net.ipv4.tcp_keepalive_time"] != "7100" {
 		t.Errorf("%+v, boot %+v", a, a.Boot)
 	}
-	// What this boot does not read is not taken.
+	// Settings that this boot does not apply are reported as not taken.
 	bed.o.Tree = func(string) ([]plan.File, error) {
 		return []plan.File{{Path: "/etc/sysctl.d/77.conf", Mode: 0o644, Content: "net.ipv4.ip_default_ttl = 77\nnet.ipv4.ip_forward=1\n"}}, nil
 	}
@@ -277,7 +277,7 @@ func TestReboots(t *testing.T) {
 	if len(a.NotTaken) != 1 || !strings.Contains(a.NotTaken[0], `sysctl net.ipv4.ip_default_ttl is "64" after the boot, and was to be "77"`) {
 		t.Errorf("not taken: %q", a.NotTaken)
 	}
-	// The answer to "reboot" is lost: the machine went down with it.
+	// The answer to "reboot" is lost, because the machine went down with it.
 	bed.o.DUT = &deafening{bed.o.DUT}
 	if a, err = bed.Reset(ctx, nil); err != nil || a.Boot == nil || a.Boot.Attempts != 1 {
 		t.Errorf("a connection cut by the boot: %+v, %v", a, err)
@@ -286,18 +286,18 @@ func TestReboots(t *testing.T) {
 	if _, err = bed.Reset(ctx, changed[1:2]); err != nil {
 		t.Fatal(err)
 	}
-	bed.lock.Close() // dies here; the study continues, while the DUT is not there yet
+	bed.lock.Close() // the controller dies here; the study resumes before the DUT is up
 	b.Run(t, b.DUT, "sysctl", "-qw", "net.ipv4.tcp_keepalive_time=7200")
 	down := &absent{Conn: b.conn(t, testbed.DUT), calls: 3}
 	bed = up(func(o *Options) { o.DUT.Close(); o.DUT = down })
 	if down.calls > 0 {
-		t.Errorf("%d calls before it was there", down.calls)
+		t.Errorf("%d calls left before it was reachable", down.calls)
 	}
 	if err := bed.Close(); err != nil {
 		t.Error(err)
 	}
 	same()
-	// It goes down while it is asked, and its connection does not end.
+	// It goes down during a command, and the connection hangs.
 	bed = up(func(o *Options) {
 		o.answer = 2 * time.Second
 		o.DUT = &silent{Conn: o.DUT, t: t}
@@ -306,7 +306,7 @@ func TestReboots(t *testing.T) {
 		t.Error(err)
 	}
 	same()
-	// A DUT that does not come back is power-cycled, then given up.
+	// A DUT that does not come up is power-cycled, then given up.
 	stuck := filepath.Join(b.root, "stuck")
 	powered := 0
 	bed = up(func(o *Options) {
@@ -321,16 +321,16 @@ func TestReboots(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "did not come back: waited 2 times 1s, cycled its power once") || powered != 1 || !strings.Contains(hint.Of(err), "reboot: {wait: 1s} of the testbed's file allows, write more there") {
 		t.Errorf("%v (powered %d times)", err, powered)
 	}
-	// It comes back after all. The boot that leaves it as it was is another.
+	// It comes up later after all. The boot that restores it is a different one.
 	came := b.comesBack(t, stuck)
 	if err := bed.Close(); err != nil || bed.id.Boot == came {
-		t.Errorf("%v; the boot that leaves it as it was is %s, and the one before %s", err, bed.id.Boot, came)
+		t.Errorf("%v; the boot that restores it is %s, and the one before %s", err, bed.id.Boot, came)
 	}
 	same()
-	// What hangs as it boots is power-cycled: its next boot takes the trial back.
+	// A DUT that hangs while it boots is power-cycled: its next boot reverts the trial.
 	bed = up(func(o *Options) {
 		o.File.Reboot.Wait = testbed.Duration(5 * time.Second)
-		o.File.Reboot.Online = []string{"sh", "-c", "cd " + b.root + "/var/lib/linerate && [ ! -e pending ] && [ ! -e reverting ]"} // init does that before sshd
+		o.File.Reboot.Online = []string{"sh", "-c", "cd " + b.root + "/var/lib/linerate && [ ! -e pending ] && [ ! -e reverting ]"} // init reverts before it starts sshd
 		o.File.Power = []string{"power", "cycle"}
 		o.Local = func(context.Context, []string) error {
 			b.Run(t, b.DUT, "env", "LINERATE_ROOT="+b.root, "LINERATE_INIT=sysv", "sh", filepath.Join(b.root, "var/lib/linerate/agent"), "boot")
@@ -349,7 +349,7 @@ func TestReboots(t *testing.T) {
 	same()
 }
 
-// comesBack lets a DUT that is stuck come up, and returns the name of that boot.
+// comesBack lets a stuck DUT come up, and returns its boot id.
 func (b *bench) comesBack(t *testing.T, stuck string) string {
 	t.Helper()
 	boot := func() string {
@@ -365,13 +365,12 @@ func (b *bench) comesBack(t *testing.T, stuck string) string {
 	}
 	now := ""
 	if !labtest.Eventually(func() bool { now = boot(); return now != before && now != "" }) {
-		t.Fatal("it does not come back")
+		t.Fatal("the DUT does not come up")
 	}
 	return now
 }
 
-// TestInterruptedBoot: a study that ends while its DUT boots waits for it, and leaves
-// it as it was.
+// TestInterruptedBoot: a study that ends while its DUT boots waits for the boot, and restores the DUT.
 func TestInterruptedBoot(t *testing.T) {
 	b := faultBench(t)
 	was := b.snapshot(t)
@@ -398,19 +397,19 @@ func TestInterruptedBoot(t *testing.T) {
 		if bed.id.Boot != string(ran) {
 			t.Errorf("%s: boot %q runs, and the bed knows %q", what, ran, bed.id.Boot)
 		}
-		bed.id.Boot = "first" // whose end it saw; it was interrupted before it saw another
+		bed.id.Boot = "first" // the last boot that it saw
 		stuck := filepath.Join(b.root, "stuck")
 		if err := os.WriteFile(stuck, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		late := time.AfterFunc(5*time.Second, func() { os.Remove(stuck) }) // boots take their time
+		late := time.AfterFunc(5*time.Second, func() { os.Remove(stuck) }) // a boot takes a while
 		down := &absent{Conn: bed.o.DUT, calls: 3}
 		bed.o.DUT = down
 		err = bed.Close()
-		late.Stop() // it is not the next's to end
+		late.Stop() // must not affect the next case
 		os.Remove(stuck)
 		if now, _ := os.ReadFile(filepath.Join(b.root, "boot_id")); what == "a variant" && string(now) == string(ran) {
-			t.Errorf("%s: the boot that had read it, %q, is taken for one that has not", what, ran)
+			t.Errorf("%s: boot %q has read the files, but is treated as if it had not", what, ran)
 		}
 		if err != nil || down.calls > 0 || said != 1 {
 			t.Errorf("%s: %v, %d calls left, told %d times", what, err, down.calls, said)
@@ -420,8 +419,8 @@ func TestInterruptedBoot(t *testing.T) {
 	}
 }
 
-// TestLeavingIsTriedAlone: a DUT that runs as it was and is lost as it is left is
-// not booted once more.
+// TestLeavingIsTriedAlone: a restored DUT that becomes unreachable when it is released is not booted
+// once more.
 func TestLeavingIsTriedAlone(t *testing.T) {
 	b := faultBench(t)
 	o := b.options(t)
@@ -437,11 +436,11 @@ func TestLeavingIsTriedAlone(t *testing.T) {
 	lost := &losing{Conn: bed.o.DUT, verb: "leave", calls: 2}
 	bed.o.DUT = lost
 	if err := bed.Close(); err != nil || lost.calls != 0 || bed.reboots != booted+1 {
-		t.Errorf("%v, %d calls left, %d boots to leave it as it was", err, lost.calls, bed.reboots-booted)
+		t.Errorf("%v, %d calls left, %d boots to restore it", err, lost.calls, bed.reboots-booted)
 	}
 }
 
-// losing is a machine that is lost, so often, when it is asked for one thing.
+// losing is a machine that becomes unreachable, a given number of times, on one command.
 type losing struct {
 	Conn
 	verb  string
@@ -483,12 +482,12 @@ func (c *silent) Run(ctx context.Context, script string, args []string, stdin []
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	case <-time.After(time.Minute):
-		c.t.Error("it is waited for without an end")
+		c.t.Error("waiting for the machine does not end")
 		return nil, errors.New("the test's end")
 	}
 }
 
-// absent is a machine that is not reached for a number of calls.
+// absent is a machine that is unreachable for a number of calls.
 type absent struct {
 	Conn
 	calls int

@@ -10,7 +10,7 @@ import (
 	"linerate/internal/host"
 )
 
-// frozen is a machine that takes what it is told to run, and says nothing.
+// frozen is a machine that accepts commands and never answers.
 type frozen struct{ Conn }
 
 func (frozen) Where() string { return "ssh://frozen" }
@@ -25,8 +25,7 @@ type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// TestHoldEnds: who waits for the lock of a machine that has stopped answering can
-// be interrupted.
+// TestHoldEnds: waiting for the lock of a machine that stopped answering can be interrupted.
 func TestHoldEnds(t *testing.T) {
 	why := errors.New("interrupted")
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -42,6 +41,6 @@ func TestHoldEnds(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(time.Minute):
-		t.Fatal("it is waited for without an end")
+		t.Fatal("waiting for the machine does not end")
 	}
 }

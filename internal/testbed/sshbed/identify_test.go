@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// saying is a machine that gives one answer.
+// saying is a machine with a fixed answer.
 type saying struct {
 	Conn
 	answer string
@@ -17,7 +17,7 @@ func (s saying) Run(context.Context, string, []string, []byte) ([]byte, error) {
 	return []byte(s.answer), nil
 }
 
-// TestIdentify: who does not say that it is root is not taken for root.
+// TestIdentify: a user counts as root only if the answer says so.
 func TestIdentify(t *testing.T) {
 	for said, root := range map[string]bool{"uid 0\n": true, "uid 1001\n": false, "uid \n": false, "uid nobody\n": false, "": false} {
 		id, err := Identify(t.Context(), saying{answer: "os FreeBSD\nboot 1\n" + said})
@@ -26,6 +26,6 @@ func TestIdentify(t *testing.T) {
 		}
 	}
 	if id, err := Identify(t.Context(), saying{answer: "uid 0\n"}); err == nil {
-		t.Errorf("who says nothing else is %+v", id)
+		t.Errorf("an answer without further facts gives %+v", id)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"linerate/internal/testbed"
 )
 
-// grubs stands in for GRUB: what grub-reboot writes is read, and forgotten, by the
-// next boot of the tree of files (boots).
+// grubs emulates GRUB: what grub-reboot writes is read, and cleared, by the next boot of the tree of
+// files (boots).
 const grubs = boots + `
 down() { reboot; }
 image_way() { echo grub; }
@@ -37,7 +37,7 @@ menuentry 'Another' --id 'other' {
 }
 `
 
-// TestImages boots another image for a trial, and what always boots after it.
+// TestImages boots another image for a trial, and the default after it.
 func TestImages(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -79,7 +79,7 @@ func TestImages(t *testing.T) {
 	if _, err = bed.Reset(ctx, append(image("other"), changed[1])); !errors.As(err, &un) {
 		t.Errorf("beside files: %v", err)
 	}
-	// A loader that does not do what it was told.
+	// A boot loader that ignores the one-time entry.
 	deaf := filepath.Join(b.root, "deaf")
 	if err := os.WriteFile(deaf, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -88,13 +88,13 @@ func TestImages(t *testing.T) {
 		t.Errorf("%+v, %v", a, err)
 	}
 	_ = os.Remove(deaf)
-	// A boot that somebody else has prepared is theirs.
+	// A one-time boot prepared by somebody else is left alone.
 	env := filepath.Join(b.root, "boot/grub/grubenv")
 	if err := os.WriteFile(env, []byte("next_entry=theirs\n"), 0o640); err != nil {
 		t.Fatal(err)
 	}
 	if _, err = bed.Reset(ctx, image("other")); !errors.As(err, &un) || !strings.Contains(err.Error(), "somebody has prepared a boot already") {
-		t.Errorf("a boot of somebody else's: %v", err)
+		t.Errorf("a one-time boot of somebody else: %v", err)
 	}
 	if data, _ := os.ReadFile(env); string(data) != "next_entry=theirs\n" {
 		t.Errorf("it is %q now", data)

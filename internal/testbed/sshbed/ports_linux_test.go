@@ -9,8 +9,8 @@ import (
 	"linerate/internal/testbed"
 )
 
-// unreached are the options of a bench whose DUT nobody logs in to; one: both of the
-// others are the generator's machine.
+// unreached returns the options of a bench whose DUT has no login. With one, generator and receiver
+// are the same machine.
 func (b *bench) unreached(t testing.TB, one bool) Options {
 	o := b.options(t)
 	o.DUT.Close()
@@ -21,8 +21,8 @@ func (b *bench) unreached(t testing.TB, one bool) Options {
 	return o
 }
 
-// TestWayByTheDUT: where the DUT is not reached, the address that frames carry is
-// the DUT's own, or nothing is measured.
+// TestWayByTheDUT: if the DUT has no login, the frames' destination MAC must be the DUT's, or nothing is
+// measured.
 func TestWayByTheDUT(t *testing.T) {
 	b := newBench(t)
 	on := func(namespace, command string) { b.Run(t, namespace, "sh", "-c", command) }
@@ -56,7 +56,7 @@ func TestWayByTheDUT(t *testing.T) {
 	on(b.Receiver, "ip neigh flush dev rx0")
 	ways("both wires in one bridge", "the testbed's own interface, not the DUT's", "one switch")
 
-	// Both ports in one routing table.
+	// Both ports use one routing table.
 	on(b.DUT, "ip link set dut0 nomaster; ip link set dut1 nomaster; ip link del br0")
 	b.Run(t, b.Receiver, "ip", "link", "set", "rx0", "netns", b.Generator)
 	on(b.Generator, "ip addr add 198.19.0.1/16 dev rx0; ip link set rx0 up; ip neigh flush dev gen0; ip route del 198.19.0.0/16 dev gen0")

@@ -10,8 +10,8 @@ import (
 	"linerate/internal/testbed"
 )
 
-// TestSlowBoots: a boot that nearly took as long as it may is told, before one takes
-// longer and is given up on.
+// TestSlowBoots: a boot that took nearly as long as allowed gives a warning, before one exceeds the
+// limit and is given up.
 func TestSlowBoots(t *testing.T) {
 	for _, c := range []struct {
 		boot testbed.Boot
@@ -19,7 +19,7 @@ func TestSlowBoots(t *testing.T) {
 	}{
 		{testbed.Boot{Seconds: 50, Attempts: 1}, false},
 		{testbed.Boot{Seconds: 70, Attempts: 1}, true},
-		{testbed.Boot{Seconds: 170, Attempts: 2}, false}, // it was waited for twice, and that was told
+		{testbed.Boot{Seconds: 170, Attempts: 2}, false}, // waited for twice, which was reported already
 	} {
 		said := ""
 		b := &Bed{o: Options{DUT: &localhost.Runner{}, Say: func(format string, a ...any) { said += fmt.Sprintf(format, a...) + "\n" }}}

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What a FreeBSD 14.0 with two NICs under load says, shortened.
+// freebsdTelemetry is the output of a FreeBSD 14.0 with two NICs under load, shortened.
 const freebsdTelemetry = `== netstat-I em0
 Name    Mtu Network       Address              Ipkts Ierrs Idrop     Ibytes    Opkts Oerrs     Obytes  Coll  Drop
 em0    1500 <Link#1>      52:54:00:12:34:56   103424     2     7    6205440        3     0        126     0     5
@@ -62,6 +62,6 @@ func TestTelemetryOfLinux(t *testing.T) {
 		t.Errorf("%v", d)
 	}
 	if _, there := later.Since(got)["eth1.rx_dropped"]; there {
-		t.Error("a counter that stood still is told")
+		t.Error("an unchanged counter is reported")
 	}
 }

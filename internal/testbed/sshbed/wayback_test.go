@@ -9,7 +9,7 @@ import (
 	"linerate/internal/testbed"
 )
 
-// TestWayBack: a way back that leads past the DUT is none; the way there stands.
+// TestWayBack: a return path that bypasses the DUT is refused, and the forward path is kept.
 func TestWayBack(t *testing.T) {
 	mac := func(s string) net.HardwareAddr {
 		m, err := net.ParseMAC(s)

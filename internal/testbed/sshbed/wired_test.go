@@ -8,7 +8,7 @@ import (
 	"linerate/internal/testbed"
 )
 
-// TestWired: a wire is judged by where frames to everybody arrived.
+// TestWired: a link is identified by where broadcast frames arrived.
 func TestWired(t *testing.T) {
 	const g, d, other = "generator/ix0", "dut/ix0", "dut/ix1"
 	from, to := testbed.End{Host: "generator", Interface: "ix0"}, testbed.End{Host: "dut", Interface: "ix0"}
@@ -17,7 +17,7 @@ func TestWired(t *testing.T) {
 		want string
 	}{
 		{map[string]uint64{d: 400, other: 3}, "400 of 400 frames"},
-		{map[string]uint64{d: 409, g: 409}, "400 of 400 frames"}, // machines say things of their own accord, and may hear themselves
+		{map[string]uint64{d: 409, g: 409}, "400 of 400 frames"}, // machines send other frames, and may receive their own
 		{map[string]uint64{d: 396}, "396 of 400 frames"},
 		{map[string]uint64{d: 395}, "the wire loses frames: of 400 sent at generator/ix0, at 2 kpps, 395 arrived at dut/ix0"},
 		{map[string]uint64{d: 150}, "the wire loses frames: of 400 sent at generator/ix0, at 2 kpps, 150 arrived"},
@@ -31,7 +31,7 @@ func TestWired(t *testing.T) {
 		if err != nil {
 			found = err.Error()
 			if hint.Of(err) == "" {
-				t.Errorf("%v: %v, and nothing of what to do", c.got, err)
+				t.Errorf("%v: %v has no hint", c.got, err)
 			}
 		}
 		if !strings.Contains(found, c.want) || (err == nil) != strings.HasSuffix(c.want, "of 400 frames") {
@@ -40,8 +40,7 @@ func TestWired(t *testing.T) {
 	}
 }
 
-// TestKept: a way beside the DUT is one also where a switch drops most of what goes
-// to everybody.
+// TestKept: a path that bypasses the DUT is detected even if a switch drops most broadcast frames.
 func TestKept(t *testing.T) {
 	from := testbed.End{Host: "generator", Interface: "ix0"}
 	f := testbed.File{Wires: []testbed.Wire{{From: "generator/ix0", To: "dut/ix0"}, {From: "dut/ix1", To: "receiver/ix1"}}}
