@@ -206,11 +206,11 @@ func TestDevicesThatRefuse(t *testing.T) {
 		step deviceStep
 		says string
 	}{
-		"a veth has no rings":             {deviceStep{mechanism: setting.Ring, device: "lr0", name: "rx", value: "4096"}, "does not exist on this host"},
-		"a veth has two queues":           {deviceStep{mechanism: setting.Channels, device: "lr0", name: "rx", value: "8"}, "cannot set"},
-		"an interface that does not exist":    {deviceStep{mechanism: setting.Offload, device: "lr9", name: "gro", value: "on"}, "does not exist on this host"},
-		"a mask of more CPUs than are":    {deviceStep{mechanism: setting.RPS, device: "lr0", name: "rx-0", value: "zz"}, "cannot set"},
-		"an MTU beyond what a veth takes": {deviceStep{mechanism: setting.Link, device: "lr1", name: "mtu", value: "99999999"}, "cannot set"},
+		"a veth has no rings":              {deviceStep{mechanism: setting.Ring, device: "lr0", name: "rx", value: "4096"}, "does not exist on this host"},
+		"a veth has two queues":            {deviceStep{mechanism: setting.Channels, device: "lr0", name: "rx", value: "8"}, "cannot set"},
+		"an interface that does not exist": {deviceStep{mechanism: setting.Offload, device: "lr9", name: "gro", value: "on"}, "does not exist on this host"},
+		"a mask of more CPUs than are":     {deviceStep{mechanism: setting.RPS, device: "lr0", name: "rx-0", value: "zz"}, "cannot set"},
+		"an MTU beyond what a veth takes":  {deviceStep{mechanism: setting.Link, device: "lr1", name: "mtu", value: "99999999"}, "cannot set"},
 	} {
 		t.Run(note, func(t *testing.T) {
 			p := devicePlan(t, m, []deviceStep{mtu, c.step})

@@ -79,15 +79,15 @@ func all(t *testing.T, dirs ...string) string {
 	return b.String()
 }
 
-// bootFreeBSD is what a boot runs.
-// rc runs a script as /etc/rc does: in a subshell that has what was read from
-// rc.conf, and is read again on SIGALRM. A 14.0-STABLE that was not told so went
-// on to forward packets in the boot that took gateway_enable back.
+// rc runs a script as /etc/rc does: in a subshell that has the variables of rc.conf,
+// which are read again on SIGALRM. A 14.0-STABLE that was not told to continued to
+// forward packets in the boot that reverted gateway_enable.
 const rc = `_rc_conf_loaded=true again=no script=$1
 trap 'again=yes' ALRM
 (set faststart; . "$script")
 [ $again = yes ] || { echo "rc was not told to read its variables again"; exit 1; }`
 
+// bootFreeBSD does what a boot runs.
 func bootFreeBSD(t *testing.T, root string, env []string) {
 	t.Helper()
 	boot := exec.Command("/bin/sh", "-c", rc, "rc", filepath.Join(root, "etc/rc.d/linerate_revert"))

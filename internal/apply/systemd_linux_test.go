@@ -145,7 +145,6 @@ func (n *nspawned) ends(m Machine) Status {
 // TestSystemd makes a real systemd run the switch and the boot entry: a time-out, a switch that is killed, a
 // boot while a change is pending, a trial that is not confirmed, and one that is.
 //
-//
 // It needs systemd-nspawn (systemd-container) and two minutes:
 //
 //	LINERATE_SYSTEMD=1 go test ./internal/apply -run TestSystemd -v

@@ -100,7 +100,7 @@ func (a *Answer) check() error {
 	return compile([]string{a.When}, nil, []string{a.Text})
 }
 
-// compile checks conditions, values and texts; those that are empty are none.
+// compile checks non-empty conditions, values and texts.
 func compile(conditions, values, texts []string) error {
 	l := language()
 	for _, code := range conditions {

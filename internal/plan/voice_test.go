@@ -70,7 +70,7 @@ func run(f *fact.Facts, name, value string) {
 	f.Settings = append(f.Settings, fact.Tunable{Name: name, Namespace: fact.Kernel, Live: &value})
 }
 
-// Functions that modify a host for a use.
+// routes and the functions below modify a host for a use.
 func routes(f *fact.Facts) {
 	run(f, "net.inet.ip.forwarding", "1")
 	run(f, "net.ipv4.ip_forward", "1")
