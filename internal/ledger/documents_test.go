@@ -14,8 +14,8 @@ import (
 	"linerate/internal/tunable/explain"
 )
 
-// TestComparisonsKeepTheirMembers: whatever holds a comparison reads and writes the members that
-// it always had; a ledger's rows, which are known by their bytes' hashes, in that order too.
+// TestComparisonsKeepTheirMembers: every document with a comparison reads and writes the same members as
+// always, and rows of a ledger, which are identified by hash, in the same order.
 func TestComparisonsKeepTheirMembers(t *testing.T) {
 	text, err := os.ReadFile("testdata/comparisons.txt")
 	if err != nil {

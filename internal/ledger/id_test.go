@@ -18,13 +18,13 @@ func TestID(t *testing.T) {
 	}
 	for _, bad := range []ID{"", "ab", a[:31], a + "0", ID(strings.ToUpper(string(IDOf("x")))), ID(strings.Repeat("g", 32)), a[:31] + "\n"} {
 		if bad.Check() == nil {
-			t.Errorf("%q is an identifier", bad)
+			t.Errorf("%q is accepted as an identifier", bad)
 		}
-		_ = bad.Short() // whatever a ledger of old holds, it can be printed
+		_ = bad.Short() // an invalid one from an old ledger must be printable
 	}
 }
 
-// FuzzID: what passes is what IDOf makes, and any text has a short form.
+// FuzzID: accepted identifiers are of IDOf's form, and any text has a short form.
 func FuzzID(f *testing.F) {
 	f.Add("ab")
 	f.Add(string(IDOf("x")))
@@ -34,13 +34,13 @@ func FuzzID(f *testing.F) {
 			t.Errorf("short of %q is %q", text, s)
 		}
 		if id.Check() == nil && (len(text) != idDigits || !utf8.ValidString(text) || strings.ContainsAny(text, "% '\"\n")) {
-			t.Errorf("%q is an identifier", text)
+			t.Errorf("%q is accepted as an identifier", text)
 		}
 	})
 }
 
-// TestRowsRefuse: no record is stored without a proper identifier, or naming
-// others by what is none; a document is refused alike.
+// TestRowsRefuse: a record without a valid identifier, or with an invalid reference, is not stored; neither
+// is such a document.
 func TestRowsRefuse(t *testing.T) {
 	good := IDOf("x")
 	for name, b := range map[string]Batch{
@@ -66,8 +66,7 @@ func TestRowsRefuse(t *testing.T) {
 	}
 }
 
-// TestRowsAreInOrder: by table, then by identifier, each record once, and each
-// with its table's columns.
+// TestRowsAreInOrder: rows are sorted by table and identifier, with each record once and its table's columns.
 func TestRowsAreInOrder(t *testing.T) {
 	b := Batch{Sources: []Source{{ID: IDOf("s")}}, Studies: []Study{{ID: IDOf("b"), Name: "b\x00"}, {ID: IDOf("a"), Kind: "k"}, {ID: IDOf("b"), Name: "again"}}}
 	rows, err := b.Rows()

@@ -34,7 +34,7 @@ func TestLocate(t *testing.T) {
 	}
 }
 
-// TestLocateUnderSudo: the ledger is the caller's, not root's.
+// TestLocateUnderSudo: the default ledger is the calling user's, not root's.
 func TestLocateUnderSudo(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root is anybody under sudo")
@@ -81,8 +81,7 @@ func TestCorrectFamily(t *testing.T) {
 	}
 }
 
-// TestReassess: blocks are matched by their number, samples are not, and the
-// family's correction stays.
+// TestReassess: blocks are matched by number, samples are not, and the family's correction is kept.
 func TestReassess(t *testing.T) {
 	var trials []Trial
 	v := Verdict{ID: "v", Metric: "m", Better: "higher", Family: 2, Control: "a", Variant: "b"}
@@ -114,8 +113,8 @@ func TestReassess(t *testing.T) {
 	}
 }
 
-// TestReassessSwitchback: a live host's verdict is made again by its own test, which five
-// pairs cannot decide; and what a guardrail ended stays so.
+// TestReassessSwitchback: a live host's verdict is recomputed with its own test, which five pairs cannot
+// decide; a study stopped by a guardrail stays stopped.
 func TestReassessSwitchback(t *testing.T) {
 	v := Verdict{ID: "v", Metric: "m", Better: "lower", Family: 1, Control: "a", Variant: "b", Method: stats.RandomisationTest + ", on log ratios",
 		Verdict: stats.Better, N: 6}
@@ -144,8 +143,8 @@ func TestReassessSwitchback(t *testing.T) {
 	}
 }
 
-// TestReassessOfNothingMeasurable: where the control is not shown to differ from nothing
-// there is no percentage, and the family's correction decides all the same.
+// TestReassessOfNothingMeasurable: if the control is not shown to differ from zero there is no percentage,
+// but the family's correction still decides.
 func TestReassessOfNothingMeasurable(t *testing.T) {
 	v := Verdict{ID: "v", Metric: "drops", Better: "lower", Family: 2, Control: "a", Variant: "b"}
 	var trials []Trial
@@ -171,7 +170,7 @@ func TestReassessOfNothingMeasurable(t *testing.T) {
 	}
 }
 
-// TestReassessShares: what was judged in percentage points is so again.
+// TestReassessShares: a verdict in percentage points is recomputed in percentage points.
 func TestReassessShares(t *testing.T) {
 	v := Verdict{ID: "v", Metric: "loss", Better: "lower", Family: 1, Control: "a", Variant: "b", MarginPoints: 1,
 		Effect: stats.Effect{EffectPoints: stats.Num(0.02)}}
@@ -187,7 +186,7 @@ func TestReassessShares(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 	if l := Flatten(&Evidence{Verdict: *w}, nil); l.MarginPoints != 1 || l.TextWithBounds() != "+0.02 points [±0.00, +0.05]" {
-		t.Errorf("told as %q", l.TextWithBounds())
+		t.Errorf("shown as %q", l.TextWithBounds())
 	}
 }
 
@@ -207,7 +206,7 @@ func TestFlatten(t *testing.T) {
 	}
 }
 
-// TestColumnsFollowFromDocuments: what verify recomputes is what was stored.
+// TestColumnsFollowFromDocuments: the columns that verify recomputes are those that were stored.
 func TestColumnsFollowFromDocuments(t *testing.T) {
 	b := Batch{Kind: "k", Ref: "r",
 		Studies: []Study{{ID: IDOf("s"), Name: "n\x00\xff"}}, Environments: []Environment{{ID: IDOf("e"), NIC: "x"}}, Trials: []Trial{{ID: IDOf("t"), Valid: true}},

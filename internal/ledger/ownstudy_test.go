@@ -26,9 +26,8 @@ import (
 
 const blocks = 8
 
-// ownRecord is a study whose variants b and c cost what the control does,
-// within the margin, but for one trial of b that an accident spoiled; d costs
-// a tenth more.
+// ownRecord returns a study whose variants b and c cost the same as the control within the margin, except
+// for one spoiled trial of b; d costs a tenth more.
 func ownRecord(t testing.TB) *record.Record {
 	t.Helper()
 	spec := "name: same\nquestion: q\nseed: 3\nblocks: 8\nvariants: [{name: a}, {name: b, settings: [{sysctl: net.ipv4.ip_forward, value: '1'}]}, {name: c}, {name: d}]\n" +
@@ -91,9 +90,8 @@ func evidenceOn(t testing.TB, s ledger.Store, variant string) ledger.Evidence {
 	return ledger.Evidence{}
 }
 
-// TestEquivalentComesBack: without the spoiled trial the variant is what it
-// was measured to be, by the margin that the study stated; with the study's
-// record at hand, and without it.
+// TestEquivalentComesBack: without the spoiled trial the variant is equivalent within the study's margin,
+// with and without the study's record at hand.
 func TestEquivalentComesBack(t *testing.T) {
 	for _, kept := range []bool{true, false} {
 		s := store(t)
@@ -124,12 +122,12 @@ func TestEquivalentComesBack(t *testing.T) {
 			t.Errorf("kept %t: as a line %+v, without %+v", kept, l, l.Without)
 		}
 		if other := evidenceOn(t, s, "c"); other.Without != nil {
-			t.Errorf("kept %t: another variant is told without: %+v", kept, other.Without)
+			t.Errorf("kept %t: another variant also has a result without exclusions: %+v", kept, other.Without)
 		}
 		if !kept {
 			continue
 		}
-		// With the record it is what the study itself would have said.
+		// With the record, it is the study's own verdict.
 		for i := range r.Trials {
 			if r.Trials[i].Variant == "b" && r.Trials[i].Block == 5 {
 				r.Trials[i].Valid = false
@@ -137,14 +135,14 @@ func TestEquivalentComesBack(t *testing.T) {
 		}
 		for _, v := range r.Results().Verdicts {
 			if v.Variant == "b" && (v.Effect != e.Without.Effect || v.PHolm != e.Without.PHolm || v.PEquivalent != e.Without.PEquivalent || v.EffectNS != e.Without.EffectNS) {
-				t.Errorf("the study says %+v, the ledger %+v", v, e.Without)
+				t.Errorf("the study's verdict is %+v, the ledger's %+v", v, e.Without)
 			}
 		}
 	}
 }
 
-// TestOfRecordTakesTheRawRecord: trials and verdicts are those of
-// trials.jsonl, line by line, and nothing of the study is lost on the way.
+// TestOfRecordTakesTheRawRecord: trials and verdicts are those of trials.jsonl, line by line, and nothing of
+// the study is lost.
 func TestOfRecordTakesTheRawRecord(t *testing.T) {
 	r := ownRecord(t)
 	b, err := ledger.OfRecord(r, "dir")
@@ -183,7 +181,7 @@ func TestOfRecordTakesTheRawRecord(t *testing.T) {
 	}
 }
 
-// TestPortsAreWhatTheTestbedHas: only namespaces are wired with veth.
+// TestPortsAreWhatTheTestbedHas: only namespace testbeds have veth ports.
 func TestPortsAreWhatTheTestbedHas(t *testing.T) {
 	facts := []*fact.Facts{{NICs: []fact.NIC{{Name: "lo", Kind: fact.KindLoopback}, {Name: "br0", Kind: fact.KindBridge},
 		{Name: "igb0", Kind: fact.KindEthernet, Driver: "igb", Description: "Intel I350"}, {Name: "igb1", Kind: fact.KindEthernet, Driver: "igb", Description: "Intel I350"}}}}
@@ -214,7 +212,7 @@ func TestPortsAreWhatTheTestbedHas(t *testing.T) {
 	}
 }
 
-// TestOpenRecord reads from the store what was read from a directory.
+// TestOpenRecord reads a record from the store that was stored from a directory.
 func TestOpenRecord(t *testing.T) {
 	s, r := store(t), ownRecord(t)
 	slices := &study.Interleaved{Raw: "slices-cost-1-1.csv.gz", SHA256: strings.Repeat("ab", 32)}
@@ -223,11 +221,11 @@ func TestOpenRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What a trial was derived from is known by its hash.
+	// The sources of a trial are identified by hash.
 	if refs := b.Trials[1].Sources; len(refs) != 2 || refs[1].SHA256 != slices.SHA256 || len(b.Sources) != 4 || len(b.Blobs) != 3 {
 		t.Errorf("sources %+v, of the trial %+v", b.Sources, refs)
 	}
-	r.Trials[0].Observed, r.Trials[1].Observed = nil, nil // the bytes of the record know nothing of it
+	r.Trials[0].Observed, r.Trials[1].Observed = nil, nil // not in the bytes of the record
 	if _, err := s.Append(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
@@ -243,8 +241,7 @@ func TestOpenRecord(t *testing.T) {
 	}
 }
 
-// TestKnownLeavesExcludedTrialsOut: what a plan and a search for settings hear of a ledger
-// is what stands without excluded trials.
+// TestKnownLeavesExcludedTrialsOut: plans and searches get a ledger's results without excluded trials.
 func TestKnownLeavesExcludedTrialsOut(t *testing.T) {
 	c, err := tunable.Read(fstest.MapFS{"linux/x.yaml": {Data: []byte("subsystem: x\nrecords:\n  - {name: net.ipv4.ip_forward, mechanism: sysctl, type: int, settable: runtime, default: 0, summary: s, sources: [a.c]}\n")}})
 	if err != nil {
@@ -280,6 +277,6 @@ func TestKnownLeavesExcludedTrialsOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	if rows, err := ledger.Known(t.Context(), s, c); err != nil || len(rows) != 0 {
-		t.Errorf("of an excluded study: %+v, %v", rows, err)
+		t.Errorf("rows of an excluded study: %+v, %v", rows, err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"linerate/internal/stats"
 )
 
-// rolloutOf is a rollout to hosts of two waves, whose plan changes the metric by a factor.
+// rolloutOf returns a rollout in two waves whose plan changes the metric by a factor.
 func rolloutOf(hosts int, factor float64, changes ...wedge.Change) ledger.Rollout {
 	t := wedge.Trial{Metric: "command:./meter", Better: stats.LowerIsBetter, Harm: 5, Hold: 1, Seed: 3, Strata: []string{"role"}, Waves: 2, Changes: changes,
 		On: wedge.System{OS: "linux", Release: "6.12.1", Hardware: "AMD EPYC 7763"}}
@@ -38,7 +38,7 @@ func rolloutOf(hosts int, factor float64, changes ...wedge.Change) ledger.Rollou
 	return ledger.Rollout{Wave: "20261129-000000-abcd", Start: time.Unix(1, 0), Trial: t}
 }
 
-// lineOf is the one line of evidence that a rollout makes.
+// lineOf returns the only line of evidence of a rollout.
 func lineOf(t *testing.T, r ledger.Rollout) (*ledger.Batch, evidence.Row) {
 	t.Helper()
 	b, err := ledger.OfRollout(r)
@@ -49,8 +49,8 @@ func lineOf(t *testing.T, r ledger.Rollout) (*ledger.Batch, evidence.Row) {
 	return b, l.Row
 }
 
-// TestRollout: a rollout of one setting is evidence of it, from machines that are none of the host asked
-// about; of several settings it is evidence of none alone; one that did harm is a warning.
+// TestRollout: a rollout of one setting is evidence on it, from machines other than the host in question; one
+// of several settings is no evidence on a single one; a harmful one is a warning.
 func TestRollout(t *testing.T) {
 	one := wedge.Change{Setting: "net.ipv4.tcp_slow_start_after_idle", Before: "1", After: "0", Hosts: 20}
 	b, row := lineOf(t, rolloutOf(20, 0.9, one))
@@ -76,7 +76,7 @@ func TestRollout(t *testing.T) {
 	part := rolloutOf(20, 0.9, one)
 	part.Trial.Unchanged = 5
 	if b, row = lineOf(t, part); row.Tunable != "" || len(b.Verdicts[0].Warnings) != 1 {
-		t.Errorf("hosts that change nothing are evidence: %+v", row)
+		t.Errorf("a rollout without a change is evidence: %+v", row)
 	}
 	early := rolloutOf(20, 1)
 	early.Trial.Periods = early.Trial.Periods[:wedge.Baselines]
@@ -85,7 +85,7 @@ func TestRollout(t *testing.T) {
 	}
 }
 
-// TestRolloutDerived: a rollout from elsewhere counts by its record alone.
+// TestRolloutDerived: an imported rollout is judged by its record only.
 func TestRolloutDerived(t *testing.T) {
 	b, err := ledger.OfRollout(rolloutOf(12, 0.9))
 	if err != nil {
@@ -101,7 +101,7 @@ func TestRolloutDerived(t *testing.T) {
 	lie.Verdicts = []ledger.Verdict{b.Verdicts[0]}
 	lie.Verdicts[0].EffectPercent = stats.Num(-50)
 	if err := check(lie); err == nil || !strings.Contains(err.Error(), "its trials give") {
-		t.Errorf("another effect passed: %v", err)
+		t.Errorf("a changed effect was accepted: %v", err)
 	}
 	long := rolloutOf(4000, 1)
 	long.Trial.Waves = 4000
@@ -114,7 +114,7 @@ func TestRolloutDerived(t *testing.T) {
 		broken := *b
 		broken.Blobs = []ledger.Blob{{SHA256: b.Blobs[0].SHA256, Encoding: "raw", Data: []byte(doc)}}
 		if err := check(broken); err == nil {
-			t.Errorf("%s passed", doc)
+			t.Errorf("%s was accepted", doc)
 		}
 	}
 }

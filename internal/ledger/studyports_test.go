@@ -9,8 +9,7 @@ import (
 	"linerate/internal/testbed"
 )
 
-// TestPorts: what crossed pairs of virtual interfaces is not put down to the
-// machine's card.
+// TestPorts: results over pairs of virtual interfaces are not attributed to the machine's network card.
 func TestPorts(t *testing.T) {
 	facts := []*fact.Facts{{NICs: []fact.NIC{{Kind: fact.KindEthernet, Driver: "vtnet"}}}}
 	for _, c := range []struct{ kind, want string }{
@@ -23,7 +22,7 @@ func TestPorts(t *testing.T) {
 	}
 }
 
-// TestRelease: FreeBSD's kernel begins with its name, which is told once.
+// TestRelease: the name that FreeBSD's kernel version begins with is not repeated.
 func TestRelease(t *testing.T) {
 	d := &ownStudy{rec: &record.Record{}, res: study.Results{Environment: study.Environment{OS: "freebsd", Kernel: "FreeBSD 14.0-STABLE #0: Sat"}}}
 	d.environment()

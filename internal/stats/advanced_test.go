@@ -21,7 +21,7 @@ func TestSeries(t *testing.T) {
 	}
 }
 
-// Critical values as tabulated: O'Brien–Fleming-type spending at five equal
+// TestSequentialBoundaries checks tabulated critical values: O'Brien–Fleming-type spending at five equal
 // looks (Lan & DeMets 1983; e.g. Proschan, Lan & Wittes 2006, table 5.1).
 func TestSequentialBoundaries(t *testing.T) {
 	s, err := NewSequential([]int{4, 8, 12, 16, 20}, 0.05)
@@ -40,8 +40,8 @@ func TestSequentialBoundaries(t *testing.T) {
 	}
 }
 
-// Planned looks keep the false-positive rate, with Student's t from five
-// blocks on; effects stop studies early.
+// TestSequentialErrorRate: planned looks keep the false-positive rate with Student's t from five blocks on,
+// and effects stop studies early.
 func TestSequentialErrorRate(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 11))
 	plan, err := NewSequential([]int{5, 8, 12, 16, 20}, 0.05)
@@ -92,10 +92,10 @@ func TestSettleEquivalence(t *testing.T) {
 	noisy := Arm{"c", []float64{120, 85, 99, 130, 100}}
 	c = CompareBlocks(control, []Arm{noisy}, opt)[0]
 	if _, stop := plan.Settle(c, 0, opt); stop {
-		t.Error("an undecided comparison goes on")
+		t.Error("an undecided comparison must not stop the study")
 	}
 	if _, stop := plan.Settle(c, 1, opt); !stop {
-		t.Error("the last look ends the study")
+		t.Error("the last look must end the study")
 	}
 	if !slices.IsSorted(plan.Looks) {
 		t.Error("looks")
@@ -105,7 +105,7 @@ func TestSettleEquivalence(t *testing.T) {
 func TestNumbers(t *testing.T) {
 	for want, idx := range map[string][]int{"block 1": {0}, "blocks 1, 3": {0, 2}} {
 		if got := numbers("block", idx); got != want {
-			t.Errorf("%v is told as %q, want %q", idx, got, want)
+			t.Errorf("%v is shown as %q, want %q", idx, got, want)
 		}
 	}
 }

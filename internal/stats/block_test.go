@@ -2,8 +2,8 @@ package stats
 
 import "testing"
 
-// TestNothingIsLessThanNone: of rates, one of which is zero, a difference decides, and
-// its interval ends where there is nothing left.
+// TestNothingIsLessThanNone: if one of the rates is zero the comparison is by difference, and the interval
+// ends at −100 %.
 func TestNothingIsLessThanNone(t *testing.T) {
 	control := Arm{Name: "control", Values: []float64{11000, 12000, 12500}}
 	c := CompareBlocks(control, []Arm{{Name: "variant", Values: []float64{0, 10, 2400}}}, Options{})[0]
@@ -12,12 +12,12 @@ func TestNothingIsLessThanNone(t *testing.T) {
 	}
 	below := CompareBlocks(control, []Arm{{Name: "variant", Values: []float64{-12000, 10, -2400}}}, Options{})[0]
 	if !(below.EffectPercent.Low < -100) {
-		t.Errorf("of what may be negative: %+v", below.EffectPercent)
+		t.Errorf("for a metric that may be negative: %+v", below.EffectPercent)
 	}
 }
 
-// TestResolutionIsError: values that scatter by less than their resolution are rounded alike, so many of
-// them are no surer; two blocks give no verdict.
+// TestResolutionIsError: values that scatter less than their resolution share the rounding error, so more of
+// them add no certainty; two blocks give no verdict.
 func TestResolutionIsError(t *testing.T) {
 	values := func(v ...float64) Arm { return Arm{Values: v} }
 	of := func(a, b Arm) Comparison {
@@ -26,12 +26,12 @@ func TestResolutionIsError(t *testing.T) {
 	if c := of(values(100, 100), values(500, 500)); c.Verdict != Invalid {
 		t.Errorf("two blocks: %s", c.Verdict)
 	}
-	// A histogram's buckets of 10 %: one step apart now and then.
+	// A histogram with buckets of 10 %: now and then one bucket apart.
 	a, b := values(100, 110, 100, 100, 100, 100, 100, 100), values(110, 110, 110, 110, 100, 110, 110, 110)
 	if c := of(a, b); c.Verdict.Differs() || !(c.EffectPercent.Half() > 8) {
 		t.Errorf("one bucket apart: %s, %+v", c.Verdict, c.EffectPercent)
 	}
-	// Two constant arms: ticks of 10 ms may differ by a hair, rates to the packet do not.
+	// Two constant arms: with ticks of 10 ms a tiny difference is noise, with packet-exact rates it is not.
 	if c := of(values(10, 10, 10), values(20, 20, 20)); c.Verdict.Differs() {
 		t.Errorf("one tick apart: %s, %+v", c.Verdict, c.EffectPercent)
 	}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// visits are connections of clients: each client has a distance, a Pareto number of visits and
-// its own answer to the treatment; sizes have heavy tails. Every visit tosses a coin.
+// visits returns clients' connections: each client has a distance, a Pareto number of visits and its own
+// response to the treatment; sizes are heavy-tailed. Each visit is assigned by a coin toss.
 func visits(rng *rand.Rand, clients int, effect, answers float64) (control, treated []Unit) {
 	for c := range clients {
 		base, own := math.Exp(0.7*rng.NormFloat64()), effect+answers*rng.NormFloat64()
@@ -24,8 +24,8 @@ func visits(rng *rand.Rand, clients int, effect, answers float64) (control, trea
 	return control, treated
 }
 
-// Intervals hold the truth as often as they say although connections of a client resemble each
-// other, sizes have heavy tails, and the arms' shares differ.
+// TestUnitsCoverTheTruth: intervals have their nominal coverage although a client's connections are
+// correlated, sizes are heavy-tailed, and the arms have different shares.
 func TestUnitsCoverTheTruth(t *testing.T) {
 	const studies, truth = 1500, 0.05
 	for _, c := range []struct {
@@ -87,7 +87,7 @@ func TestRatioOfUnits(t *testing.T) {
 	}
 }
 
-// One client with most of the connections says nothing of others, however many it has.
+// TestOneClientDecidesNothing: one client with most connections does not decide a verdict.
 func TestOneClientDecidesNothing(t *testing.T) {
 	var a, b []Unit
 	for i := range 4000 {
@@ -105,7 +105,7 @@ func TestOneClientDecidesNothing(t *testing.T) {
 	}
 }
 
-// Values that a clock rounds to a few steps fake no difference, and an interval is never of no width.
+// TestRoundedUnits: values rounded to a few clock steps give no false difference, and no interval has zero width.
 func TestRoundedUnits(t *testing.T) {
 	const studies = 1000
 	for _, spread := range []float64{0.3, 1, 4} {

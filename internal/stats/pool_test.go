@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// bcg are the log risk ratios and variances of the thirteen trials of the BCG vaccine
+// bcg returns the log risk ratios and variances of the thirteen trials of the BCG vaccine
 // (Colditz et al., JAMA 271, 1994; metafor's dat.bcg by escalc(measure="RR")).
 func bcg() (es []Estimate) {
-	// Cases and others: vaccinated, not vaccinated.
+	// Cases and non-cases: vaccinated, not vaccinated.
 	for _, t := range [][4]float64{
 		{4, 119, 11, 128}, {6, 300, 29, 274}, {3, 228, 11, 209}, {62, 13536, 248, 12619}, {33, 5036, 47, 5761}, {180, 1361, 372, 1079},
 		{8, 2537, 10, 619}, {505, 87886, 499, 87892}, {29, 7470, 45, 7232}, {17, 1699, 65, 1600}, {186, 50448, 141, 27197}, {5, 2493, 3, 2338}, {27, 16886, 29, 17825},
@@ -20,7 +20,7 @@ func bcg() (es []Estimate) {
 	return es
 }
 
-// TestPoolAgainstMetafor: the published analysis of the BCG trials (Viechtbauer,
+// TestPoolAgainstMetafor checks the published analysis of the BCG trials (Viechtbauer,
 // J. Stat. Softw. 36(3), 2010: rma(yi, vi) with REML and DL, and test = "knha").
 func TestPoolAgainstMetafor(t *testing.T) {
 	es := bcg()
@@ -46,8 +46,8 @@ func TestPoolAgainstMetafor(t *testing.T) {
 	near("prediction", p.Prediction.High-p.Prediction.Estimate, reach, 0.0005)
 }
 
-// TestPoolOfFew: one study is as wide as what is known beforehand of the scatter says, two
-// are narrower, and without anything known one has no interval.
+// TestPoolOfFew: the interval of a single study is as wide as the prior on the scatter implies, two studies
+// are narrower, and without a prior a single study has no interval.
 func TestPoolOfFew(t *testing.T) {
 	known := Between{Share: 0.1, Floor: 0.003, Weight: 8}
 	one := Pool([]Estimate{{0.1, 0.01}}, known, 0.95)
@@ -59,16 +59,16 @@ func TestPoolOfFew(t *testing.T) {
 		t.Errorf("one study's τ is %g with %g degrees of freedom, want %g", one.Tau, one.DF, want)
 	}
 	if p := Pool([]Estimate{{0.1, 0.01}}, Between{}, 0.95); p.Mean.Known() || p.Mean.Estimate != 0.1 {
-		t.Errorf("nothing known: %+v", p)
+		t.Errorf("without a prior: %+v", p)
 	}
 	if p := Pool(nil, known, 0.95); p.Mean.Known() || p.Studies != 0 {
 		t.Errorf("no study: %+v", p)
 	}
 }
 
-// TestPoolCovers: over studies whose true effects scatter, the mean's interval covers the mean,
-// and the prediction interval the next study's effect, in 95 %; moderated, with as few as
-// two. 4,000 repetitions: ±0.9 % is two and a half standard errors.
+// TestPoolCovers: for studies with scattered true effects, the mean's interval covers the mean, and the
+// prediction interval the next study's effect, in 95 %, with the moderated estimate from two studies on.
+// 4,000 repetitions: ±0.9 % is two and a half standard errors.
 func TestPoolCovers(t *testing.T) {
 	r := rand.New(rand.NewPCG(37, 1))
 	const mu, tau, reps = 0.05, 0.02, 4000
@@ -94,7 +94,7 @@ func TestPoolCovers(t *testing.T) {
 	}
 }
 
-// TestWeigh: two predictions combine by their variances.
+// TestWeigh: two predictions are combined by their variances.
 func TestWeigh(t *testing.T) {
 	a, b := Pooled{Mean: Interval{Estimate: 0.1}, SE: 0.03, Tau: 0.04, DF: 8}, Pooled{Mean: Interval{Estimate: 0}, SE: 0, Tau: 0.05, DF: 20}
 	i := Weigh(0.95, a, b)
@@ -103,8 +103,8 @@ func TestWeigh(t *testing.T) {
 	}
 }
 
-// TestAnyTime: somebody who looks after every block from the second to the sixtieth, and stops as soon as
-// there is a difference, is wrong in no more than 5 % of studies without one; 4,000 studies.
+// TestAnyTime: looking after every block from the second to the sixtieth, and stopping at the first
+// difference, gives false positives in at most 5 % of 4,000 studies without an effect.
 func TestAnyTime(t *testing.T) {
 	r := rand.New(rand.NewPCG(37, 4))
 	const reps, most = 4000, 60
@@ -127,6 +127,6 @@ func TestAnyTime(t *testing.T) {
 		}
 	}
 	if share := float64(wrong) / reps; share > 0.05 || float64(fixed)/reps < 0.2 {
-		t.Errorf("wrong in %.1f %%, at fixed 5 %% in %.1f %%", 100*share, 100*float64(fixed)/reps)
+		t.Errorf("false positives in %.1f %%, with a fixed level of 5 %% in %.1f %%", 100*share, 100*float64(fixed)/reps)
 	}
 }

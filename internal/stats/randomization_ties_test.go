@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestRandomizationOfTies: differences that are all 0 are no evidence, and the test of d
-// and of −d is the same where some are.
+// TestRandomizationOfTies: differences that are all 0 are no evidence, and with some zeros d and −d have
+// the same p.
 func TestRandomizationOfTies(t *testing.T) {
 	for _, n := range []int{6, 12, 20} {
 		if p := Randomise(make([]float64, n), 10_000, 1).P(0); p != 1 {
@@ -19,6 +19,6 @@ func TestRandomizationOfTies(t *testing.T) {
 		minus[i] = -v
 	}
 	if p, q := Randomise(d, 0, 1).P(0), Randomise(minus, 0, 1).P(0); math.Abs(p-q) > 1e-12 || p < 2*float64(1)/8 {
-		t.Errorf("p = %g of d, %g of −d; three differences of one sign give 1/4 at least", p, q)
+		t.Errorf("p = %g of d, %g of −d; three differences with the same sign give at least 1/4", p, q)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The quantiles of Student's t that every textbook tabulates (Fisher & Yates 1938), and
-// the tails that belong to them.
+// TestStudentsTable checks tabulated quantiles of Student's t (Fisher & Yates 1938), and their tail
+// probabilities.
 func TestStudentsTable(t *testing.T) {
 	for _, c := range []struct{ df, p, want float64 }{
 		{1, 0.975, 12.706}, {1, 0.95, 6.314}, {2, 0.975, 4.303}, {3, 0.995, 5.841}, {4, 0.975, 2.776}, {5, 0.975, 2.571},
@@ -31,7 +31,7 @@ func TestStudentsTable(t *testing.T) {
 	}
 }
 
-// Without scatter an estimate is certain: p is 0 or 1, never unknown.
+// TestCertainEstimates: without scatter an estimate is certain: p is 0 or 1, never unknown.
 func TestCertainEstimates(t *testing.T) {
 	for _, c := range []struct {
 		x    []float64
@@ -54,7 +54,7 @@ func TestCertainEstimates(t *testing.T) {
 	near(t, "half", got.Half(), 4.302653/math.Sqrt(3), 1e-6)
 }
 
-// Bounds belong to what an interval contains, and never to what it lies within.
+// TestIntervalBounds: Contains includes the bounds, Within excludes them.
 func TestIntervalBounds(t *testing.T) {
 	i := Interval{Estimate: 2, Low: 1, High: 3, Level: 0.9}
 	for x, want := range map[float64]bool{0.999: false, 1: true, 2: true, 3: true, 3.001: false} {
@@ -75,12 +75,12 @@ func TestIntervalBounds(t *testing.T) {
 		t.Errorf("%+v", double)
 	}
 	if half := (Interval{Low: math.NaN(), High: 1}); half.Known() || half.Contains(0) || half.Within(-9, 9) {
-		t.Error("an interval without one limit is known")
+		t.Error("an interval without one of its limits is reported as known")
 	}
 }
 
-// TOST's p crosses α where the 1−2α interval touches the margin (Schuirmann 1987): at the
-// margin it is α itself.
+// TestEquivalenceMatchesItsInterval: TOST's p equals α where the 1−2α interval touches the margin
+// (Schuirmann 1987).
 func TestEquivalenceMatchesItsInterval(t *testing.T) {
 	for _, df := range []float64{3, 9, 40} {
 		test := newTest(0.3, 0.7, df, 0.95)
@@ -103,14 +103,14 @@ func TestEquivalenceMatchesItsInterval(t *testing.T) {
 		}
 	}
 	if !math.IsNaN(TOST(OneSample([]float64{1}, 0.95), -1, 1, 0.05).P) {
-		t.Error("of estimates without an error")
+		t.Error("TOST of estimates without a standard error is not certain")
 	}
 	low, high := RatioMargins(25)
 	near(t, "a quarter more", math.Exp(high), 1.25, 1e-12)
 	near(t, "and the same the other way", math.Exp(low), 1/1.25, 1e-12)
 }
 
-// Quantiles of type 7 as R's quantile(x) gives them, and the MAD of mad(x, constant = 1).
+// TestSummaryByR compares quantiles of type 7 with R's quantile(x), and the MAD with mad(x, constant = 1).
 func TestSummaryByR(t *testing.T) {
 	x := []float64{3, 1, 4, 1, 5, 9, 2, 6} // 1 1 2 3 4 5 6 9
 	s := Summarise(x)
@@ -121,7 +121,7 @@ func TestSummaryByR(t *testing.T) {
 		near(t, what, c[0], c[1], 5e-8)
 	}
 	if x[0] != 3 {
-		t.Error("the sample was sorted")
+		t.Error("Summarise sorted its argument")
 	}
 	sorted := []float64{10, 20, 40, 80, 160}
 	for p, want := range map[float64]float64{0: 10, 0.1: 14, 0.25: 20, 0.5: 40, 0.9: 128, 0.99: 156.8, 1: 160} {
@@ -131,15 +131,15 @@ func TestSummaryByR(t *testing.T) {
 		t.Errorf("between infinities: %g", between)
 	}
 	if !math.IsNaN(Quantile(nil, 0.5)) || !math.IsNaN(Median(nil)) || !math.IsNaN(Summarise(nil).MAD) || !math.IsNaN(Mean(nil)) {
-		t.Error("of nothing")
+		t.Error("statistics of an empty sample are not unknown")
 	}
 	near(t, "mean", Mean([]float64{1, 2, 6}), 3, 0)
 	if cv := (Summary{SD: 1, Mean: -4}).CV(); cv != 0.25 {
-		t.Errorf("scatter of what is negative: %g", cv)
+		t.Errorf("coefficient of variation of negative values: %g", cv)
 	}
 }
 
-// The median absolute deviation by its definition, whatever the values.
+// TestMedianDeviationByDefinition compares the MAD with its definition on random values.
 func TestMedianDeviationByDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 1))
 	for range 300 {
@@ -153,7 +153,7 @@ func TestMedianDeviationByDefinition(t *testing.T) {
 	}
 }
 
-// The variance keeps its digits far from zero: 1e9 + {4, 7, 13, 16} has one of 30.
+// TestVarianceFarFromZero: the variance is accurate far from zero: that of 1e9 + {4, 7, 13, 16} is 30.
 func TestVarianceFarFromZero(t *testing.T) {
 	for _, base := range []float64{0, 1e9, -1e12} {
 		mean, v := meanVariance([]float64{base + 4, base + 7, base + 13, base + 16})
@@ -175,7 +175,7 @@ func sign(v float64) int {
 	return 0
 }
 
-// Autocorrelation by hand: x = 1 2 3 4 5 has deviations −2 −1 0 1 2, squares 10.
+// TestAutocorrelationByHand: x = 1 2 3 4 5 has deviations −2 −1 0 1 2, with a sum of squares of 10.
 func TestAutocorrelationByHand(t *testing.T) {
 	x := []float64{1, 2, 3, 4, 5}
 	for lag, want := range []float64{1, 0.4, -0.1, -0.4} {
@@ -192,8 +192,8 @@ func TestAutocorrelationByHand(t *testing.T) {
 	near(t, "of an unknown likeness", EffectiveSize(10, math.NaN()), 10, 0)
 }
 
-// Holm's procedure by its definition: step k passes where all before it did and
-// p(k) ≤ α/(m−k+1); the adjusted p is the smallest such α. Whatever the order given.
+// TestHolmByDefinition: step k passes if all before it did and p(k) ≤ α/(m−k+1); the adjusted p is the
+// smallest such α, in any order of the values.
 func TestHolmByDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(44, 1))
 	rejects := func(p []float64, alpha float64) map[int]bool {
@@ -224,12 +224,12 @@ func TestHolmByDefinition(t *testing.T) {
 		}
 	}
 	if one := Holm([]float64{0.03}); one[0] != 0.03 {
-		t.Errorf("alone: %v", one)
+		t.Errorf("a single p-value: %v", one)
 	}
 }
 
-// A verdict does not hang on the metric's unit, on the blocks' order, nor on which way
-// round arms are called; what is better as more is worse as less.
+// TestVerdictsAreInvariant: a verdict does not depend on the metric's unit, the order of blocks, or which
+// arm is the control; better becomes worse if less is better.
 func TestVerdictsAreInvariant(t *testing.T) {
 	r := rand.New(rand.NewPCG(45, 1))
 	for n := range 15 {
@@ -264,20 +264,20 @@ func TestVerdictsAreInvariant(t *testing.T) {
 			less := opt
 			less.Better = LowerIsBetter
 			if got := compare(a, b, less).Verdict; got != opposite {
-				t.Errorf("%s: as less it is %s, as more %s", name, got, is.Verdict)
+				t.Errorf("%s: with lower-is-better it is %s, with higher-is-better %s", name, got, is.Verdict)
 			}
 			swapped := compare(b, a, opt)
 			if swapped.Verdict != opposite || !alike(swapped.Effect.Low, -is.Effect.High) || !(math.Abs(swapped.Effect.Estimate+is.Effect.Estimate) <= 1e-9) {
-				t.Errorf("%s: the other way round %s %+v, was %s %+v", name, swapped.Verdict, swapped.Effect.Interval, is.Verdict, is.Effect.Interval)
+				t.Errorf("%s: with swapped arms %s %+v, was %s %+v", name, swapped.Verdict, swapped.Effect.Interval, is.Verdict, is.Effect.Interval)
 			}
 			if ratio := (1 + swapped.EffectPercent.Estimate/100) * (1 + is.EffectPercent.Estimate/100); !(math.Abs(ratio-1) <= 1e-9) {
-				t.Errorf("%s: there and back is %g times", name, ratio)
+				t.Errorf("%s: the effects of both directions multiply to %g", name, ratio)
 			}
 		}
 	}
 }
 
-// alike reports whether two limits are one, be it that neither is known.
+// alike reports whether two limits are equal, or both unknown.
 func alike(a, b float64) bool {
 	return math.Abs(a-b) <= 1e-9 || math.IsNaN(a) && math.IsNaN(b)
 }
@@ -290,8 +290,8 @@ func times(x []float64, by float64) []float64 {
 	return out
 }
 
-// A drift is told in a unit that it has: percent of the control where that is something,
-// points of shares, else the metric's own.
+// TestDriftIsTold: a drift is reported in percent of the control if that is not zero, in percentage points
+// for shares, otherwise in the metric's unit.
 func TestDriftIsTold(t *testing.T) {
 	drifts := func(control, variant []float64, opt Options) string {
 		c := CompareSamples(Arm{"a", control}, []Arm{{"b", variant}}, opt)[0]
@@ -324,11 +324,11 @@ func TestDriftIsTold(t *testing.T) {
 	}
 }
 
-// Neighbours that resemble each other are told, with what so many are worth.
+// TestLikenessIsTold: autocorrelation is reported, with the effective sample size.
 func TestLikenessIsTold(t *testing.T) {
 	x := make([]float64, 60)
 	for i := range x {
-		x[i] = 100 + 3*math.Sin(float64(i)/3) // no trend, and no two neighbours apart
+		x[i] = 100 + 3*math.Sin(float64(i)/3) // no trend, but correlated neighbours
 	}
 	c := CompareSamples(Arm{"a", x}, []Arm{{"b", draw(60, func() float64 { return 100 })}}, Options{})[0]
 	if !has(c, Correlated) || has(c, Drift) || !hasWarning(c, "so 60 values are worth about 2") || !has(c, NoVariation) {
@@ -340,7 +340,7 @@ func TestLikenessIsTold(t *testing.T) {
 	}
 }
 
-// What a comparison of samples says of its own weakness.
+// TestWarningsOfSamples: the warnings of a comparison of samples.
 func TestWarningsOfSamples(t *testing.T) {
 	r := rand.New(rand.NewPCG(46, 1))
 	quiet, loud := draw(12, func() float64 { return 100 + r.NormFloat64() }), draw(12, func() float64 { return 100 + 20*r.NormFloat64() })
@@ -364,11 +364,11 @@ func TestWarningsOfSamples(t *testing.T) {
 		t.Errorf("%s: %v", one.Verdict, one.Warnings)
 	}
 	if odd := CompareSamples(Arm{"a", append([]float64{math.NaN(), math.Inf(1)}, quiet...)}, []Arm{{"b", loud}}, Options{})[0]; odd.NControl != 12 || odd.NVariant != 12 {
-		t.Errorf("what is no number was kept: %d and %d", odd.NControl, odd.NVariant)
+		t.Errorf("values that are not numbers were kept: %d and %d", odd.NControl, odd.NVariant)
 	}
 }
 
-// What a comparison in blocks says of its own weakness.
+// TestWarningsOfBlocks: the warnings of a comparison in blocks.
 func TestWarningsOfBlocks(t *testing.T) {
 	compare := func(n int, opt Options, change func(a, b []float64)) Comparison {
 		r := rand.New(rand.NewPCG(47, 1))
@@ -406,13 +406,13 @@ func TestWarningsOfBlocks(t *testing.T) {
 	}
 	for v, want := range map[float64]string{0.0213: "0.021", 3: "3", 12.34: "12", 99.4: "99", 99.5: "100", 99.7: "100", 1234.5: "1234", -250.2: "-250"} {
 		if got := twoDigits(v); got != want {
-			t.Errorf("%g is told as %q, want %q", v, got, want)
+			t.Errorf("%g is shown as %q, want %q", v, got, want)
 		}
 	}
 }
 
-// An F test of two groups is the square of Student's pooled t, and of the weights of
-// plants (R's PlantGrowth) what anova(lm(weight ~ group)) gives.
+// TestAmongGroupsByOthers: an F test of two groups equals the square of Student's pooled t, and on R's
+// PlantGrowth gives the result of anova(lm(weight ~ group)).
 func TestAmongGroupsByOthers(t *testing.T) {
 	g := AmongGroups([][]float64{
 		{4.17, 5.58, 5.18, 6.11, 4.50, 4.61, 5.17, 4.53, 5.33, 5.14},
@@ -423,13 +423,13 @@ func TestAmongGroupsByOthers(t *testing.T) {
 	near(t, "p", g.P, 0.01591, 5e-6)
 	r := rand.New(rand.NewPCG(48, 1))
 	for n := 2; n < 9; n++ {
-		a, b := normal(r, n, 0), normal(r, n, 1) // of equal sizes Welch's t is the pooled one, but for its degrees
+		a, b := normal(r, n, 0), normal(r, n, 1) // for equal sizes Welch's t equals the pooled one, except for the degrees of freedom
 		w := Welch(a, b, 0.95)
 		g := AmongGroups([][]float64{a, b})
 		near(t, "t²", g.F, w.T*w.T, 1e-9*g.F)
 		near(t, "p", g.P, twoSidedT(w.T, g.DFWithin), 1e-9)
 	}
-	// Groups of sizes of their own: by hand, means 1, 2.5, 6 of 2, 4 and 1, total 18/7.
+	// Groups of different sizes, by hand: means 1, 2.5, 6 of 2, 4 and 1 values, grand mean 18/7.
 	g = AmongGroups([][]float64{{0, 2}, {1, 2, 3, 4}, {6}, {math.NaN()}})
 	total := 18.0 / 7
 	square := func(v float64) float64 { return v * v }
@@ -440,15 +440,15 @@ func TestAmongGroupsByOthers(t *testing.T) {
 	}
 }
 
-// The trimmed mean and its winsorized error by hand: of ten values a fifth off either end
-// leaves 3…8; winsorized it is 3 3 3 4 5 6 7 8 8 8, whose variance is 4.7222.
+// TestTrimmedMeanByHand: of ten values a fifth off either end leaves 3…8; winsorized they are
+// 3 3 3 4 5 6 7 8 8 8, with a variance of 4.7222.
 func TestTrimmedMeanByHand(t *testing.T) {
 	x := []float64{10, 2, 3, 4, 5, 6, 7, 8, 9, -50}
 	mean, se := TrimmedMean(x, 0.2) // −50 2 | 3 4 5 6 7 8 | 9 10
 	near(t, "mean", mean, 5.5, 1e-12)
 	near(t, "error", se, math.Sqrt(42.5*1/(6*5)), 1e-12) // Σ(w−w̄)² = 42.5
 	if x[0] != 10 {
-		t.Error("the values were sorted")
+		t.Error("TrimmedMean sorted its argument")
 	}
 	plain, se := TrimmedMean([]float64{1, 2, 3, 4}, 0)
 	near(t, "untrimmed", plain, 2.5, 0)
@@ -458,10 +458,10 @@ func TestTrimmedMeanByHand(t *testing.T) {
 	}
 }
 
-// Outliers by Iglewicz & Hoaglin's modified z, with the limit of the sample's size: on
-// either side, and none among fewer than four.
+// TestOutliersOnEitherSide: Iglewicz & Hoaglin's modified z, with a limit that depends on the sample size;
+// either side counts, and fewer than four values have no outlier.
 func TestOutliersOnEitherSide(t *testing.T) {
-	x := ramp(0, 21) // median 10, MAD 5: a unit of z is 7.41
+	x := ramp(0, 21) // median 10, MAD 5: one unit of z is 7.41
 	limit := OutlierLimit(len(x))
 	at := 10 + limit*5/0.6745
 	for _, c := range []struct {
@@ -478,12 +478,12 @@ func TestOutliersOnEitherSide(t *testing.T) {
 		}
 	}
 	if got := FindOutliers([]float64{1, 1, 900}); got != nil {
-		t.Errorf("of three values: %v", got)
+		t.Errorf("outliers among three values: %v", got)
 	}
 }
 
-// Samples of unequal sizes pool their variances by their degrees of freedom; Holm is over the
-// comparisons made together, and p of one alone is its own.
+// TestPooledAndCorrected: samples of unequal sizes pool their variances by degrees of freedom; Holm's
+// correction covers the comparisons made together, and a single p is not changed.
 func TestPooledAndCorrected(t *testing.T) {
 	a, b, c := Arm{"a", []float64{-3, -1, 1, 3}}, Arm{"b", []float64{10, 12}}, Arm{"c", []float64{-2, 0, 2, 0.5, 1, -1}}
 	cs := CompareSamples(a, []Arm{b, c}, Options{})
@@ -495,7 +495,7 @@ func TestPooledAndCorrected(t *testing.T) {
 		}
 	}
 	if alone := CompareSamples(a, []Arm{b}, Options{})[0]; alone.PHolm != alone.P || alone.P != cs[0].P {
-		t.Errorf("alone p %g, corrected %g", alone.P, alone.PHolm)
+		t.Errorf("a single comparison has p %g, corrected %g", alone.P, alone.PHolm)
 	}
 	for _, m := range []struct {
 		arms [2][]float64
@@ -505,7 +505,7 @@ func TestPooledAndCorrected(t *testing.T) {
 			t.Errorf("%q, want %q", got, m.want)
 		}
 	}
-	// Two values a side are the fewest that could have shown something.
+	// Two values per arm are the fewest that can show a difference.
 	if two := CompareSamples(Arm{"a", []float64{1, 2}}, []Arm{{"b", []float64{3, 5}}}, Options{})[0]; !(two.Detectable > 0) {
 		t.Errorf("two values a side detect %g", two.Detectable)
 	}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// found simulates studies of a true effect of ln 0.96 until so many found a difference, and gives
-// the mean of their estimates and of those without the selection, over the true effect.
+// found simulates studies of a true effect of ln 0.96 until want of them found a difference, and returns the
+// mean of their raw and adjusted estimates, relative to the true effect.
 func found(t *testing.T, r *rand.Rand, blocks int, looks []int, sd float64, want int) (raw, adjusted, power float64) {
 	t.Helper()
 	truth := math.Log(0.96)
@@ -47,9 +47,9 @@ func found(t *testing.T, r *rand.Rand, blocks int, looks []int, sd float64, want
 	return raw, adjusted, float64(want) / float64(studies)
 }
 
-// TestUnselected: among studies that find a true effect of −4 %, the mean estimate is 30 to 85 % too
-// large where they have an even chance or a third, and within about 10 % without the selection. 2,000 that find it,
-// each: the mean has a standard error of 1 to 2 %.
+// TestUnselected: in studies that find a true effect of −4 %, the mean estimate is 30 to 85 % too large if
+// the power is a half or a third, and within about 10 % after the adjustment. With 2,000 such studies
+// the mean has a standard error of 1 to 2 %.
 func TestUnselected(t *testing.T) {
 	r := rand.New(rand.NewPCG(37, 3))
 	for _, c := range []struct {
@@ -57,24 +57,24 @@ func TestUnselected(t *testing.T) {
 		blocks     int
 		looks      []int
 		sd         float64
-		raw, after float64 // bias, at least and at most
+		raw, after float64 // raw bias at least, adjusted bias at most
 	}{
-		{"one look, a third", 12, nil, 0.086, 0.5, 0.10},
-		{"one look, even", 12, nil, 0.065, 0.27, 0.10},
-		{"looks, a third", 20, []int{8, 12, 16, 20}, 0.1, 0.6, 0.13},
+		{"one look, power of a third", 12, nil, 0.086, 0.5, 0.10},
+		{"one look, power of a half", 12, nil, 0.065, 0.27, 0.10},
+		{"several looks, power of a third", 20, []int{8, 12, 16, 20}, 0.1, 0.6, 0.13},
 		{"looks, even", 20, []int{8, 12, 16, 20}, 0.078, 0.3, 0.10},
-		{"looks, nine of ten", 20, []int{8, 12, 16, 20}, 0.05, 0.05, 0.13},
+		{"several looks, power of nine tenths", 20, []int{8, 12, 16, 20}, 0.05, 0.05, 0.13},
 	} {
 		raw, adjusted, power := found(t, r, c.blocks, c.looks, c.sd, 2000)
 		t.Logf("%s (%.2f): raw %+.0f %%, adjusted %+.1f %%", c.name, power, 100*raw-100, 100*adjusted-100)
 		if raw-1 < c.raw || math.Abs(adjusted-1) > c.after {
-			t.Errorf("%s, found in %.0f %%: %+.0f %% too large, without the selection %+.0f %%", c.name, 100*power, 100*raw-100, 100*adjusted-100)
+			t.Errorf("%s, power %.0f %%: %+.0f %% too large, adjusted %+.0f %%", c.name, 100*power, 100*raw-100, 100*adjusted-100)
 		}
 	}
 }
 
-// TestUnselectedKeeps: the sign stays, what is beyond doubt stays as it is, and what was not found
-// has none.
+// TestUnselectedKeeps: the sign is kept, a clear effect is unchanged, and an effect that was not found has no
+// adjusted estimate.
 func TestUnselectedKeeps(t *testing.T) {
 	of := func(estimate, se float64, v Verdict) float64 {
 		c := Comparison{Design: Blocks, Scale: LogRatio, N: 12, Verdict: v, Effect: newTest(estimate, se, 11, 0.95)}
@@ -82,10 +82,10 @@ func TestUnselectedKeeps(t *testing.T) {
 		return c.Unselected
 	}
 	if u := of(-0.1, 0.01, Better); u != -0.1 {
-		t.Errorf("beyond doubt: %g", u)
+		t.Errorf("a clear effect: %g", u)
 	}
 	if u := of(-0.0225, 0.01, Better); !(u < 0 && u > -0.012) {
-		t.Errorf("just found: %g", u)
+		t.Errorf("an effect that was just found: %g", u)
 	}
 	if u := of(0.03, 0.01, Worse); !(u > 0.01 && u < 0.03) {
 		t.Errorf("found: %g", u)

@@ -22,8 +22,7 @@ func TestHolm(t *testing.T) {
 			t.Errorf("Holm[%d] = %g, want %g", i, holm[i], want)
 		}
 	}
-	// The worked example of Benjamini & Hochberg 1995, §4: Holm rejects three at
-	// 0.05, where Bonferroni has three.
+	// The worked example of Benjamini & Hochberg 1995, §4: Holm, like Bonferroni, rejects three at 0.05.
 	p = []float64{.0001, .0004, .0019, .0095, .0201, .0278, .0298, .0344, .0459, .3240, .4262, .5719, .6528, .7590, 1}
 	count := func(p []float64) (n int) {
 		for _, v := range p {
@@ -38,10 +37,10 @@ func TestHolm(t *testing.T) {
 	}
 }
 
-// Five values a side detect 2.02 standard deviations at 80 % power.
+// TestDetectableEffect: five values per arm detect 2.02 standard deviations at 80 % power.
 func TestDetectableEffect(t *testing.T) {
-	near(t, "n=5", TwoSampleDetectable(1, 5, 5, 0.05, 0.8), 2.02444, 5e-5)                // R, pwr.t.test
-	near(t, "d=0.5 needs 64 a side", float64(SamplesFor(1, 0.5, 0.05, 0.8, 1000)), 64, 0) // Cohen 1988, table 2.4.1
+	near(t, "n=5", TwoSampleDetectable(1, 5, 5, 0.05, 0.8), 2.02444, 5e-5)                 // R, pwr.t.test
+	near(t, "d=0.5 needs 64 per arm", float64(SamplesFor(1, 0.5, 0.05, 0.8, 1000)), 64, 0) // Cohen 1988, table 2.4.1
 	near(t, "paired d=0.5 needs 34", float64(BlocksFor(1, 0.5, 0.05, 0.8, 1000)), 34, 0)
 	if n := BlocksFor(1, 0.001, 0.05, 0.8, 1000); n != 0 {
 		t.Errorf("out of reach: %d", n)
@@ -71,8 +70,8 @@ func simulatePower(d, df, alpha float64) float64 {
 	return float64(hits) / reps
 }
 
-// Student's sleep data (1908): the paired and the Welch analysis as printed
-// in every textbook.
+// TestSleepData checks the paired and the Welch analysis of Student's sleep data (1908) as printed in
+// textbooks.
 func TestSleepData(t *testing.T) {
 	a := []float64{0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0}
 	b := []float64{1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4}
@@ -87,7 +86,7 @@ func TestSleepData(t *testing.T) {
 	near(t, "paired p", p.P, 0.002833, 5e-7)
 	c := CompareBlocks(Arm{"a", a}, []Arm{{"b", b}}, Options{Better: HigherIsBetter})[0]
 	if c.Scale != Difference || c.Verdict != Better {
-		t.Errorf("scale %s, verdict %s: values without logarithms are compared by difference", c.Scale, c.Verdict)
+		t.Errorf("scale %s, verdict %s: values that have no logarithm must be compared by difference", c.Scale, c.Verdict)
 	}
 }
 
@@ -109,12 +108,12 @@ func TestCompareBlocks(t *testing.T) {
 			t.Errorf("%s: %s, want %s", cs[i].Variant, cs[i].Verdict, want)
 		}
 		if cs[i].N != 5 || !has(cs[i], MissingBlocks) {
-			t.Errorf("%s: n = %d, warnings %v: the block without a control must be left out, and said", cs[i].Variant, cs[i].N, cs[i].Warnings)
+			t.Errorf("%s: n = %d, warnings %v: the block without a control must be left out with a warning", cs[i].Variant, cs[i].N, cs[i].Warnings)
 		}
 	}
 	near(t, "effect", cs[1].EffectPercent.Estimate, 70, 0.3)
 	if !has(cs[2], Underpowered) || has(cs[0], Underpowered) {
-		t.Error("the noisy variant alone is underpowered")
+		t.Error("only the noisy variant must be reported as underpowered")
 	}
 	one := CompareBlocks(Arm{"a", []float64{1}}, []Arm{{"b", []float64{2}}}, Options{})[0]
 	if one.Verdict != Invalid || !has(one, TooFew) {

@@ -23,8 +23,8 @@ func TestTrimmedMean(t *testing.T) {
 	}
 }
 
-// TestTrimmedMeanKnowsItsError: the stated error is that of repeated samples,
-// whatever a few wild values do.
+// TestTrimmedMeanKnowsItsError: the standard error matches the scatter of repeated samples, despite a few
+// outliers.
 func TestTrimmedMeanKnowsItsError(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var means, errs []float64

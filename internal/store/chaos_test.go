@@ -14,10 +14,9 @@ import (
 	"linerate/internal/study"
 )
 
-// TestChaos lets workers, users and a failing database do what they may, in an order that
-// a seed draws, within a block too, and asks of every transaction that it leaves the tables in
-// order. In the end one healthy worker completes all that nobody cancelled: nothing is lost, and
-// nothing was done twice.
+// TestChaos lets workers, users and a failing database act in an order drawn from a seed, also while a block
+// runs, and checks after every transaction that the tables are consistent. In the end one healthy worker
+// completes every study that was not cancelled: no trial may be lost or recorded twice.
 func TestChaos(t *testing.T) {
 	whole := reference(t)
 	for seed := range uint64(12) {
@@ -39,7 +38,7 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-// reference are the trials of the study when one worker does it, and nothing goes wrong.
+// reference returns the study's trials when one worker runs it without faults.
 func reference(t *testing.T) []string {
 	w := newWorld(t)
 	w.submit("s")
@@ -47,7 +46,7 @@ func reference(t *testing.T) []string {
 	return w.places("s")
 }
 
-// places are a study's recorded trials, without what differs by testbed.
+// places returns a study's recorded trials, without what differs by testbed.
 func (w *world) places(id string) (all []string) {
 	w.t.Helper()
 	err := w.DB.Do(w.t.Context(), func(tx Tx) (err error) {
@@ -63,14 +62,14 @@ func (w *world) places(id string) (all []string) {
 type chaos struct {
 	*world
 	rand     *rand.Rand
-	workers  []*worker         // the dead ones too, some of which do not know
-	kept     map[string]string // trials that were committed, with their content
+	workers  []*worker         // including dead ones, some of which do not know it
+	kept     map[string]string // committed trials and their content
 	epochs   map[string]int64  // of testbeds
-	finished map[string]int    // studies, how often a ledger took them
+	finished map[string]int    // by study: how often a ledger stored it
 	calm     bool
 }
 
-// inOrder is what holds between any two transactions.
+// inOrder checks what must hold between any two transactions.
 func (c *chaos) inOrder(tx Tx) error {
 	for rule, query := range map[string]string{
 		"a study waits for another number of blocks than are open": `SELECT s.id FROM queue_studies s WHERE s.state = 'open' AND
@@ -99,7 +98,7 @@ func (c *chaos) inOrder(tx Tx) error {
 	return errors.Join(c.keepsTrials(tx), c.growsEpochs(tx))
 }
 
-// keepsTrials: what was committed stays, as it was.
+// keepsTrials checks that committed trials are kept unchanged.
 func (c *chaos) keepsTrials(tx Tx) error {
 	now := map[string]string{}
 	err := tx.Query(c.t.Context(), "SELECT study || ' ' || part || ' ' || block || ' ' || arm || ' ' || attempt, doc FROM queue_trials", nil, func(r Row) error {
@@ -132,7 +131,7 @@ func (c *chaos) growsEpochs(tx Tx) error {
 	})
 }
 
-// step is one thing that happens; within so many blocks more may.
+// step does one random action; more may happen within it, up to depth blocks deep.
 func (c *chaos) step(depth int) {
 	ctx := c.t.Context()
 	c.fault = c.trouble
@@ -163,8 +162,7 @@ func (c *chaos) step(depth int) {
 	}
 }
 
-// trouble lets one transaction in five fail at some statement, and one in ten commit and say
-// that it did not.
+// trouble makes one transaction in five fail at some statement, and one in ten commit but report a failure.
 func (c *chaos) trouble() (int, bool) {
 	if c.calm || c.rand.IntN(10) > 2 {
 		return 0, false
@@ -175,7 +173,7 @@ func (c *chaos) trouble() (int, bool) {
 	return 1 + c.rand.IntN(12), false
 }
 
-// works lets some worker, dead or alive, do a job, if it has none.
+// works lets a random worker, dead or alive, do a job if there is one.
 func (c *chaos) works(depth int) {
 	idle := slices.DeleteFunc(slices.Clone(c.workers), func(k *worker) bool { return k.holds() != 0 || k.ctx.Err() != nil })
 	if len(idle) == 0 {
@@ -189,10 +187,10 @@ func (c *chaos) works(depth int) {
 	}
 	if depth >= 0 {
 		_ = k.handle(t)
-	} // else it dies with the ticket in its hand
+	} // otherwise it dies while it holds the ticket
 }
 
-// work is a block on a testbed: others act while it runs, and it comes to something.
+// work runs a block on a testbed: others act meanwhile, and it has a random outcome.
 func (c *chaos) work(bed string, depth int) queue.Work {
 	return func(ctx context.Context, j queue.Job) (queue.Outcome, error) {
 		was := c.fault
@@ -217,7 +215,7 @@ func (c *chaos) work(bed string, depth int) queue.Work {
 	}
 }
 
-// settle ends the chaos: the database works, time passes, one worker does what is left.
+// settle ends the chaos: the database works, time passes, and one worker does the rest.
 func (c *chaos) settle() {
 	c.calm = true
 	ctx := c.t.Context()
@@ -229,7 +227,7 @@ func (c *chaos) settle() {
 	}
 	l := c.lease("healthy")
 	k := c.worker(l, c.work("healthy", 0))
-	for range 4 { // what was taken and never begun is handed out when its taker is lost
+	for range 4 { // a job that was taken and never begun is handed out again when its worker is lost
 		k.drain()
 		c.pass(2 * patience.Lost)
 		if err := errors.Join(c.Beat(ctx, l, k.holds), c.Sweep(ctx)); err != nil {
@@ -238,7 +236,7 @@ func (c *chaos) settle() {
 	}
 }
 
-// complete: a study came to a proper end, with the trials that it has anywhere.
+// complete checks that a study ended properly, with the trials of the reference.
 func (c *chaos) complete(id string, whole []string) {
 	c.t.Helper()
 	s, err := c.Study(c.t.Context(), id)
@@ -257,7 +255,7 @@ func (c *chaos) complete(id string, whole []string) {
 		c.t.Errorf("study %s ends as %+v", id, s)
 	}
 	if n := c.ask("SELECT COUNT(*) FROM jobs WHERE study = ?", id); n != 0 {
-		c.t.Errorf("study %s ended, and %d of its jobs wait", id, n)
+		c.t.Errorf("study %s ended, but %d of its jobs still wait", id, n)
 	}
 	if files, err := c.Record(c.t.Context(), id); err != nil {
 		c.t.Errorf("record of %s: %v", id, err)

@@ -15,11 +15,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	labtest.InMemory() // processes are killed, no machine
+	labtest.InMemory() // the tests kill processes, not machines
 	pgserver.Main(m)
 }
 
-// place is an empty database of a test, and how to open it.
+// place is an empty database for a test, and how to open it.
 type place struct {
 	ledger     openLedger
 	queue      openQueue
@@ -27,7 +27,7 @@ type place struct {
 	readQueue  func() (queue.Reader, error)
 }
 
-// databases are those that the suites run on.
+// databases are those on which the suites run.
 var databases = []struct {
 	name  string
 	fresh func(t *testing.T) place
@@ -59,7 +59,7 @@ func postgresPlace(t *testing.T) place {
 	}
 }
 
-// closed is what was opened, and closes it with the test.
+// closed checks an open, and closes the result at the end of the test.
 func closed[T io.Closer](t *testing.T) func(T, error) T {
 	return func(opened T, err error) T {
 		t.Helper()

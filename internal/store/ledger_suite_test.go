@@ -14,11 +14,10 @@ import (
 	"linerate/internal/store/storetest"
 )
 
-// openLedger opens a store on the same, at first empty, ledger each time it is
-// called within one test.
+// openLedger opens a store; within one test each call opens the same, initially empty ledger.
 type openLedger func(t *testing.T) ledger.Store
 
-// TestLedger is what a ledger does in every database.
+// TestLedger tests what a ledger does in every database.
 func TestLedger(t *testing.T) {
 	for _, d := range databases {
 		for _, c := range []struct {
@@ -204,7 +203,7 @@ func testExclude(t *testing.T, open openLedger) {
 		t.Error("an exclusion without a reason was accepted")
 	}
 	if err := ledger.Exclude(t.Context(), s, "0123456789abcdef", "no such", "olga", day); !errors.Is(err, ledger.ErrNotFound) {
-		t.Errorf("excluding what is not there: %v", err)
+		t.Errorf("excluding an unknown record: %v", err)
 	}
 	ev, err := ledger.Evaluate(t.Context(), s, ledger.Filter{})
 	must(t, err)
@@ -252,8 +251,7 @@ func testBlob(t *testing.T, open openLedger) {
 	}
 }
 
-// testConcurrent: several handles write at once; every acknowledged entry is
-// there and the chain is one.
+// testConcurrent: several handles write at once; every acknowledged entry is stored, in a single chain.
 func testConcurrent(t *testing.T, open openLedger) {
 	const writers, each = 4, 5
 	var wg sync.WaitGroup
@@ -288,10 +286,10 @@ func testHead(t *testing.T, open openLedger) {
 	head := verified(t, s).Head
 	appendOne(t, s, storetest.Sample("later"))
 	if r := verify(t, s, head); !r.OK {
-		t.Errorf("a head noted earlier is denied: %q", r.Problems)
+		t.Errorf("an earlier head is refused: %q", r.Problems)
 	}
 	if r := verify(t, s, string(ledger.IDOf("another"))); r.OK {
-		t.Error("a head that never was is confirmed")
+		t.Error("a head that never existed is confirmed")
 	}
 }
 
@@ -319,8 +317,8 @@ func testCancelled(t *testing.T, open openLedger) {
 	}
 }
 
-// testShortIDs: what is no identifier is refused whole, and what the ledger
-// has is found by the beginning of one.
+// testShortIDs: a batch with an invalid identifier is refused completely, and records are found by a prefix
+// of their identifier.
 func testShortIDs(t *testing.T, open openLedger) {
 	s := open(t)
 	b := storetest.Sample("short")
@@ -329,7 +327,7 @@ func testShortIDs(t *testing.T, open openLedger) {
 		t.Errorf("a study called ab is added: %d, %v", n, err)
 	}
 	if _, ok, err := s.Head(t.Context()); ok || err != nil {
-		t.Errorf("half of it is there: %v", err)
+		t.Errorf("a part of it was stored: %v", err)
 	}
 	b = storetest.Sample("whole")
 	appendOne(t, s, b)

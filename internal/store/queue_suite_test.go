@@ -18,17 +18,17 @@ import (
 	"linerate/internal/study/record"
 )
 
-// openQueue opens the queue of one test, again and again the same; it is closed with the test.
+// openQueue opens the same queue on every call of a test; it is closed at the end.
 type openQueue func(t *testing.T, p queue.Patience) queue.Queue
 
-// patient is for tests without lost workers: a stall of the machine ends no lease.
+// patient is for tests without lost workers: a stall of the machine must not end a lease.
 var patient = queue.Patience{Beat: 500 * time.Millisecond, Lost: 5 * time.Minute}
 
-// hasty takes a worker for lost that a busy machine has held up: who works by it
-// leases its testbed again (steady).
+// hasty treats a worker that a busy machine has delayed as lost: tests that use it lease their testbed again
+// (steady).
 var hasty = queue.Patience{Beat: time.Second, Lost: 4 * time.Second}
 
-// TestQueue is what a queue does in every database.
+// TestQueue tests what a queue does in every database.
 func TestQueue(t *testing.T) {
 	for _, d := range databases {
 		for name, test := range map[string]func(*testing.T, openQueue){
@@ -84,7 +84,7 @@ func outcome(j queue.Job, bed string) queue.Outcome {
 		Environment: study.Environment{CPU: "cpu of " + bed, OS: "linux", Label: "simulated"}}
 }
 
-// work runs a worker until stop, which waits for it and returns how it ended.
+// work runs a worker until stop, which waits for it and returns its error.
 func work(t *testing.T, q queue.Queue, l queue.Lease, do queue.Work) (stop func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -95,7 +95,7 @@ func work(t *testing.T, q queue.Queue, l queue.Lease, do queue.Work) (stop func(
 	return stop
 }
 
-// steady runs a worker that leases its testbed again when it was taken for lost.
+// steady runs a worker that leases its testbed again after it was treated as lost.
 func steady(t *testing.T, q queue.Queue, bed string, do queue.Work) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -104,9 +104,9 @@ func steady(t *testing.T, q queue.Queue, bed string, do queue.Work) {
 		defer close(done)
 		for ctx.Err() == nil {
 			if l, err := q.Lease(ctx, claim(bed)); err == nil {
-				_ = q.Work(ctx, l, nil, do) // it ends when its lease does
+				_ = q.Work(ctx, l, nil, do) // ends with its lease
 			}
-			time.Sleep(20 * time.Millisecond) // its row is another's for a moment
+			time.Sleep(20 * time.Millisecond) // its row may be locked for a moment
 		}
 	}()
 	t.Cleanup(func() { cancel(); <-done })
@@ -133,7 +133,7 @@ func becomes(t *testing.T, q queue.Queue, id string, want queue.State) queue.Stu
 	return state(t, q, id)
 }
 
-// recordOf reads a study's record back, and asks that each trial is there once.
+// recordOf reads a study's record back, and checks that each trial is there once.
 func recordOf(t *testing.T, q queue.Queue, id string) *record.Record {
 	t.Helper()
 	files, err := q.Record(t.Context(), id)
@@ -155,7 +155,7 @@ func recordOf(t *testing.T, q queue.Queue, id string) *record.Record {
 	return r
 }
 
-// spread: several testbeds run one study, and its record is one as any other.
+// spread: several testbeds run one study, and its record is an ordinary one.
 func spread(t *testing.T, open openQueue) {
 	q := open(t, patient)
 	var mu sync.Mutex
@@ -200,11 +200,11 @@ func spread(t *testing.T, open openQueue) {
 		t.Errorf("complete %v, testbeds %+v, verdict %s", res.Complete, res.Beds, res.Verdicts[0].Verdict)
 	}
 	if w := r.Warnings(res); len(w) > 0 {
-		t.Errorf("the record is odd: %q", w)
+		t.Errorf("the record has warnings: %q", w)
 	}
 }
 
-// leases: one holder at a time, and epochs that grow.
+// leases: a testbed has one holder at a time, and increasing epochs.
 func leases(t *testing.T, open openQueue) {
 	q := open(t, patient)
 	first := lease(t, q, "bed")
@@ -225,17 +225,17 @@ func leases(t *testing.T, open openQueue) {
 		t.Errorf("epochs %d, %d", first.Epoch, second.Epoch)
 	}
 	if err := q.Quarantine(t.Context(), first, "x"); !errors.Is(err, queue.ErrLost) {
-		t.Errorf("the first still speaks for the testbed: %v", err)
+		t.Errorf("the first holder can still act for the testbed: %v", err)
 	}
 	if err := work(t, q, second, plain("bed"))(); err != nil {
 		t.Errorf("a worker that is asked to stop: %v", err)
 	}
-	lease(t, q, "bed") // it was given back
+	lease(t, q, "bed") // the lease was returned
 }
 
-// zombie: a worker that was taken for dead, and goes on, records nothing.
+// zombie: a worker that was treated as lost but continues records nothing.
 func zombie(t *testing.T, open openQueue) {
-	deaf := open(t, queue.Patience{Beat: time.Hour, Lost: 2 * time.Hour}) // does not beat, and believes that it need not
+	deaf := open(t, queue.Patience{Beat: time.Hour, Lost: 2 * time.Hour}) // does not beat, and assumes that it need not
 	q := open(t, hasty)
 	submit(t, q, "s1")
 	got, release := make(chan queue.Job, 1), make(chan struct{})
@@ -246,7 +246,7 @@ func zombie(t *testing.T, open openQueue) {
 			return queue.Outcome{}, ctx.Err()
 		}
 		got <- j
-		<-release // whatever its context says
+		<-release // ignores its context
 		return outcome(j, "zombie"), nil
 	})
 	if !labtest.Eventually(func() bool { return len(got) == 1 }) {
@@ -263,7 +263,7 @@ func zombie(t *testing.T, open openQueue) {
 	}
 	for _, tr := range recordOf(t, q, "s1").Trials {
 		if tr.Testbed != "bed2" {
-			t.Errorf("block %d is of %s", tr.Block, tr.Testbed)
+			t.Errorf("block %d is recorded for testbed %s", tr.Block, tr.Testbed)
 		}
 	}
 	if s.Trials != 24 {
@@ -271,7 +271,7 @@ func zombie(t *testing.T, open openQueue) {
 	}
 }
 
-// lostWorker: a worker whose testbed was taken gets an error, and stops.
+// lostWorker: a worker that lost its testbed gets an error, and stops.
 func lostWorker(t *testing.T, open openQueue) {
 	q := open(t, patient)
 	c := claim("bed")
@@ -300,14 +300,14 @@ func lostWorker(t *testing.T, open openQueue) {
 		t.Errorf("Work ended with %v", err)
 	}
 	if err := <-stopped; err == nil {
-		t.Error("the block ended for no reason")
+		t.Error("the block's context was not cancelled")
 	}
 	work(t, q, second, plain("bed"))
 	becomes(t, q, "s1", queue.Done)
 	recordOf(t, q, "s1")
 }
 
-// cancelled: a block that runs is ended, and nothing else begins.
+// cancelled: a running block is ended, and nothing else of the study begins.
 func cancelled(t *testing.T, open openQueue) {
 	q := open(t, patient)
 	submit(t, q, "s1")
@@ -330,13 +330,13 @@ func cancelled(t *testing.T, open openQueue) {
 		t.Errorf("%+v", s)
 	}
 	submit(t, q, "s2")
-	becomes(t, q, "s2", queue.Done) // the testbed goes on
+	becomes(t, q, "s2", queue.Done) // the testbed continues with other studies
 	if err := q.Cancel(t.Context(), "s1", ""); err == nil {
-		t.Error("cancelled twice")
+		t.Error("a study was cancelled twice")
 	}
 }
 
-// brake: nothing begins, and goes on afterwards.
+// brake: while the queue is paused nothing begins, and it continues afterwards.
 func brake(t *testing.T, open openQueue) {
 	q := open(t, patient)
 	if err := q.Brake(t.Context(), "the lab is being rewired"); err != nil {
@@ -345,7 +345,7 @@ func brake(t *testing.T, open openQueue) {
 	submit(t, q, "s1")
 	work(t, q, lease(t, q, "bed"), func(ctx context.Context, j queue.Job) (queue.Outcome, error) {
 		if why, err := q.Braked(ctx); err == nil && why != "" {
-			t.Error("a block began under the brake")
+			t.Error("a block began while the queue was paused")
 		}
 		return outcome(j, "bed"), nil
 	})
@@ -366,7 +366,7 @@ func brake(t *testing.T, open openQueue) {
 	becomes(t, q, "s1", queue.Done)
 }
 
-// quarantine: a testbed that fails is out of use, its block another's.
+// quarantine: a failing testbed is out of use, and its block is run by another.
 func quarantine(t *testing.T, open openQueue) {
 	q := open(t, patient)
 	submit(t, q, "s1")
@@ -387,7 +387,7 @@ func quarantine(t *testing.T, open openQueue) {
 		t.Fatal(err)
 	}
 	if err := q.Free(t.Context(), "bed1"); err == nil {
-		t.Error("freed twice")
+		t.Error("a testbed was freed twice")
 	}
 	submit(t, q, "s2")
 	err = q.Work(t.Context(), lease(t, q, "bed1"), func(context.Context) error { return errors.New("wrong cabling") }, func(context.Context, queue.Job) (queue.Outcome, error) {
@@ -419,7 +419,7 @@ func failedStudy(t *testing.T, open openQueue) {
 	becomes(t, q, "s2", queue.Done)
 }
 
-// unavailable: a mode that testbeds have not is passed over.
+// unavailable: a mode that no testbed has is skipped.
 func unavailable(t *testing.T, open openQueue) {
 	q := open(t, patient)
 	submit(t, q, "s1")
@@ -429,7 +429,7 @@ func unavailable(t *testing.T, open openQueue) {
 			if len(j.Lacks) == 0 {
 				o.Trials = nil
 			} else {
-				t.Error("a part that is known to be out of reach was handed out")
+				t.Error("a part that is known to be unavailable was handed out")
 			}
 			o.Environment.Unavailable = map[string]string{"overload": "one CPU"}
 		}
@@ -442,7 +442,7 @@ func unavailable(t *testing.T, open openQueue) {
 	}
 }
 
-// names: studies are found by the beginning of their IDs, and others are not.
+// names: studies are found by a prefix of their IDs.
 func names(t *testing.T, open openQueue) {
 	q := open(t, patient)
 	submit(t, q, "abc1")
@@ -452,11 +452,11 @@ func names(t *testing.T, open openQueue) {
 	}
 	for _, id := range []string{"ab", "", "zz"} {
 		if _, err := q.Study(t.Context(), id); err == nil {
-			t.Errorf("%q is a study", id)
+			t.Errorf("%q was found as a study", id)
 		}
 	}
 	if err := q.Submit(t.Context(), submission("abc1")); err == nil {
-		t.Error("one ID twice")
+		t.Error("an ID was accepted twice")
 	}
 	if err := q.Free(t.Context(), "nobody"); !errors.Is(err, queue.ErrNotFound) {
 		t.Errorf("%v", err)

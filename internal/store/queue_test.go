@@ -18,11 +18,11 @@ func TestMake(t *testing.T) {
 	w.submit("s1")
 	for range 2 {
 		if err := errors.Join(w.Make(t.Context()), w.Current(t.Context())); err != nil {
-			t.Fatalf("tables that are there: %v", err)
+			t.Fatalf("existing tables: %v", err)
 		}
 	}
 	if s, err := w.Study(t.Context(), "s1"); err != nil || s.Blocks != 3 {
-		t.Errorf("making them again took %+v, %v", s, err)
+		t.Errorf("creating them again gave %+v, %v", s, err)
 	}
 	w.exec("INSERT INTO queue_version (version) VALUES (?)", queueTables.version+1)
 	for what, err := range map[string]error{"Make": w.Make(t.Context()), "Current": w.Current(t.Context())} {
@@ -38,7 +38,7 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// TestMakeIsWhole: making the tables leaves nothing where it fails midway.
+// TestMakeIsWhole: creating the tables leaves nothing if it fails midway.
 func TestMakeIsWhole(t *testing.T) {
 	for stmt := 1; ; stmt++ {
 		w := newWorld(t)
@@ -57,7 +57,7 @@ func TestMakeIsWhole(t *testing.T) {
 	}
 }
 
-// TestLeaseEnds: a holder has its testbed for all of Lost, and not a moment longer.
+// TestLeaseEnds: a holder keeps its testbed for exactly Lost.
 func TestLeaseEnds(t *testing.T) {
 	w := newWorld(t)
 	first := w.lease("bed")
@@ -80,7 +80,7 @@ func TestLeaseEnds(t *testing.T) {
 	for what, err := range map[string]error{"Beat": w.Beat(t.Context(), first, func() int64 { return 0 }), "Return": w.Return(t.Context(), first), "Quarantine": w.Quarantine(t.Context(), first, "x"),
 		"of no testbed": w.Return(t.Context(), queue.Lease{Claim: claim("nowhere")})} {
 		if !errors.Is(err, queue.ErrLost) {
-			t.Errorf("%s with a lease that is no more: %v", what, err)
+			t.Errorf("%s with an expired lease: %v", what, err)
 		}
 	}
 	bad := claim("bed2")
@@ -90,7 +90,7 @@ func TestLeaseEnds(t *testing.T) {
 	}
 }
 
-// TestLeaseOfAnother: a testbed that is leased by another name of label and kind has them.
+// TestLeaseOfAnother: leasing a testbed with another label and kind changes them.
 func TestLeaseOfAnother(t *testing.T) {
 	w := newWorld(t)
 	if err := w.Return(t.Context(), w.lease("bed")); err != nil {
@@ -119,8 +119,8 @@ func TestSweep(t *testing.T) {
 	if _, err := w.begin(t.Context(), k.lease, w.need()); err != nil {
 		t.Fatal(err)
 	}
-	taken := w.need() // by a worker that dies before it begins
-	w.need()          // by another one
+	taken := w.need() // taken by a worker that dies before it begins
+	w.need()          // taken by another worker
 	w.pass(patience.Lost)
 	if err := w.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
@@ -139,12 +139,12 @@ func TestSweep(t *testing.T) {
 		t.Errorf("%d blocks wait, want all three, by new jobs", n)
 	}
 	if n := w.ask("SELECT MAX(tries) FROM queue_blocks"); n != 0 {
-		t.Errorf("a dead worker is the study's fault: %d tries", n)
+		t.Errorf("a dead worker counts as the study's failure: %d tries", n)
 	}
 }
 
-// TestBeatDropsTheRest: what a testbed had begun and its worker does not know of (its end
-// was lost on the way) is handed out again; what it has is not.
+// TestBeatDropsTheRest: a block that a testbed began but its worker does not know of (the answer was lost) is
+// handed out again; the block that it runs is not.
 func TestBeatDropsTheRest(t *testing.T) {
 	w := newWorld(t)
 	w.submit("s1")
@@ -173,7 +173,7 @@ func TestBeatDropsTheRest(t *testing.T) {
 	}
 }
 
-// TestSubmitRefuses what cannot be run, and leaves nothing of it.
+// TestSubmitRefuses: a study that cannot be run is refused, and nothing of it is stored.
 func TestSubmitRefuses(t *testing.T) {
 	w := newWorld(t)
 	w.submit("s1")
@@ -203,19 +203,19 @@ func TestStudyByItsID(t *testing.T) {
 		w.submit(id)
 	}
 	if s, err := w.Study(t.Context(), "s1"); err != nil || s.ID != "s1" {
-		t.Errorf("a whole ID that begins another: %v, %v", s.ID, err)
+		t.Errorf("a complete ID that is a prefix of another: %v, %v", s.ID, err)
 	}
 	if s, err := w.Study(t.Context(), "x"); err != nil || s.ID != "x77" {
-		t.Errorf("the beginning of one ID: %v, %v", s.ID, err)
+		t.Errorf("a prefix of one ID: %v, %v", s.ID, err)
 	}
 	if _, err := w.Study(t.Context(), "s"); err == nil || !strings.Contains(err.Error(), "matches 3 studies") {
-		t.Errorf("an ambiguous beginning: %v", err)
+		t.Errorf("an ambiguous prefix: %v", err)
 	}
 	if _, err := w.Record(t.Context(), "s3"); !errors.Is(err, queue.ErrNotFound) || !strings.Contains(err.Error(), "s3") {
-		t.Errorf("the record of no study: %v", err)
+		t.Errorf("the record of an unknown study: %v", err)
 	}
 	if err := w.Cancel(t.Context(), "s3", ""); !errors.Is(err, queue.ErrNotFound) {
-		t.Errorf("cancelling no study: %v", err)
+		t.Errorf("cancelling an unknown study: %v", err)
 	}
 }
 
@@ -232,7 +232,7 @@ func TestCancelTakesItsJobsBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w.ask("SELECT COUNT(*) FROM jobs WHERE study = 's1'") != 0 || w.ask("SELECT COUNT(*) FROM jobs WHERE study = 's2'") != 3 {
-		t.Error("not the jobs of the study are gone, or others too")
+		t.Error("cancelling removed too few or too many jobs")
 	}
 	for what, err := range map[string]error{
 		"complete": w.complete(t.Context(), k.lease, begun, queue.Outcome{}, nil),
@@ -250,8 +250,7 @@ func TestCancelTakesItsJobsBack(t *testing.T) {
 	}
 }
 
-// TestHandleLater: a ticket that cannot begin now comes again, and soon where the database is
-// the reason.
+// TestHandleLater: a ticket that cannot begin now is handed out again, soon if the database is the reason.
 func TestHandleLater(t *testing.T) {
 	w := newWorld(t)
 	w.submit("s1")
@@ -271,15 +270,15 @@ func TestHandleLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := k.Handle(k.ctx, x, nil); !errors.As(err, &again) || again.After != patience.Beat {
-		t.Errorf("under the brake: %v", err)
+		t.Errorf("while the queue is paused: %v", err)
 	}
 	if begun || k.holds() != 0 || k.ctx.Err() != nil || w.ask("SELECT COUNT(*) FROM queue_blocks WHERE state <> 'open'") != 0 {
 		t.Errorf("begun %v, holds %d, %v", begun, k.holds(), k.ctx.Err())
 	}
 }
 
-// TestCompleteOnce: the answer to the transaction that records a block was lost; asking again
-// records nothing twice, and hands nothing out twice.
+// TestCompleteOnce: if the answer to the transaction that records a block was lost, repeating it records
+// nothing twice, and hands nothing out twice.
 func TestCompleteOnce(t *testing.T) {
 	w := newWorld(t)
 	w.submit("s1")
@@ -304,7 +303,7 @@ func TestCompleteOnce(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeRecorded is the study's fault, after as many tries as any.
+// TestWhatCannotBeRecorded: a result that cannot be recorded is the study's failure, after the usual number of tries.
 func TestWhatCannotBeRecorded(t *testing.T) {
 	w := newWorld(t)
 	w.submit("s1")
@@ -333,12 +332,11 @@ func TestWhatCannotBeRecorded(t *testing.T) {
 		t.Errorf("after %d tries %+v, %v", tries, s, err)
 	}
 	if s.Trials != 6 || s.Done != 2 || s.Blocks != 2 {
-		t.Errorf("what other blocks came to: %+v", s)
+		t.Errorf("results of other blocks: %+v", s)
 	}
 }
 
-// TestFinishIsNotGivenUp: a ledger that cannot be written does not fail a study that is
-// measured.
+// TestFinishIsNotGivenUp: a ledger that cannot be written does not fail a measured study.
 func TestFinishIsNotGivenUp(t *testing.T) {
 	w := newWorld(t)
 	w.submit("s1")
@@ -356,11 +354,11 @@ func TestFinishIsNotGivenUp(t *testing.T) {
 		t.Errorf("asked %d times: %+v, %v", asked, s, err)
 	}
 	if len(k.paused) != 2*queue.MaxTries || k.paused[0] != patience.Beat {
-		t.Errorf("it rests %v between", k.paused)
+		t.Errorf("it pauses for %v between tries", k.paused)
 	}
 }
 
-// TestBedFails: the testbed is out of use, its block another's, and the study not to blame.
+// TestBedFails: a failed testbed is quarantined, its block is handed out again, and the study is not blamed.
 func TestBedFails(t *testing.T) {
 	w := newWorld(t)
 	w.submit("s1")
@@ -376,9 +374,9 @@ func TestBedFails(t *testing.T) {
 		t.Errorf("%+v, %v", beds, err)
 	}
 	if w.ask("SELECT MAX(tries) FROM queue_blocks") != 0 || w.ask("SELECT COUNT(*) FROM jobs WHERE taken = 0") != 3 {
-		t.Error("the block is not handed out again, or the study blamed")
+		t.Error("the block is not handed out again, or the study is blamed")
 	}
-	// A lost lease is seen by a beat at the same time: the reason stays the testbed's.
+	// A beat notices a lost lease at the same time: the reason stays the testbed's failure.
 	k.lost(queue.ErrLost)
 	if !errors.As(context.Cause(k.ctx), &bed) {
 		t.Errorf("the work ended with %v", context.Cause(k.ctx))
@@ -401,16 +399,16 @@ func TestFit(t *testing.T) {
 		if fine := k.Fit(k.ctx, c.fit); fine != c.fine || beds().State != c.state || (k.ctx.Err() == nil) != c.fine {
 			t.Errorf("%s: fine %v, testbed %+v, %v", name, fine, beds(), k.ctx.Err())
 		}
-		// A worker that is being stopped says nothing about its testbed.
+		// A worker that is being stopped reports nothing about its testbed.
 		stopped := w.worker(w.lease("other"), nil)
 		stopped.end(nil)
 		if stopped.Fit(stopped.ctx, c.fit) || w.ask("SELECT COUNT(*) FROM queue_testbeds WHERE name = 'other' AND state = 'leased'") != 1 {
-			t.Errorf("%s, of a worker that stops: testbed taken for broken, or fine", name)
+			t.Errorf("%s, while the worker stops: the testbed was reported as broken or fit", name)
 		}
 	}
 }
 
-// TestKeep beats until nobody answers for so long that the testbed may soon be another's.
+// TestKeep: beats continue until the database has not answered for so long that the lease may expire.
 func TestKeep(t *testing.T) {
 	for name, c := range map[string]struct {
 		down   time.Duration // when the database stops answering
@@ -435,7 +433,7 @@ func TestKeep(t *testing.T) {
 		ctx, end := context.WithCancelCause(t.Context())
 		h := w.Hands(l, nil, func() time.Time { return now }, func(_ context.Context, d time.Duration) error {
 			if d <= 0 {
-				t.Fatalf("%s: a rest of %s", name, d)
+				t.Fatalf("%s: a pause of %s", name, d)
 			}
 			now = now.Add(d)
 			w.pass(d)
@@ -452,7 +450,7 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestKeepStops with its context, and says nothing of the lease then.
+// TestKeepStops: it stops with its context, and then reports nothing about the lease.
 func TestKeepStops(t *testing.T) {
 	w := newWorld(t)
 	ctx, end := context.WithCancelCause(t.Context())
@@ -460,17 +458,17 @@ func TestKeepStops(t *testing.T) {
 	rests := 0
 	h := w.Hands(w.lease("bed"), nil, time.Now, func(_ context.Context, d time.Duration) error {
 		if rests++; d != patience.Beat {
-			t.Errorf("a rest of %s between beats, want %s", d, patience.Beat)
+			t.Errorf("a pause of %s between beats, want %s", d, patience.Beat)
 		}
 		end(mine)
 		return nil
 	}, end)
 	if h.Keep(ctx); !errors.Is(context.Cause(ctx), mine) || rests != 1 {
-		t.Errorf("%v after %d rests", context.Cause(ctx), rests)
+		t.Errorf("%v after %d pauses", context.Cause(ctx), rests)
 	}
 }
 
-// TestSince: a machine that slept, and one whose clock was put back, were both away.
+// TestSince: the time since includes suspend, and a clock that was set back.
 func TestSince(t *testing.T) {
 	last := time.Now()
 	for _, now := range []time.Time{last.Add(time.Minute), last.Round(0).Add(time.Minute)} {
@@ -480,8 +478,8 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// TestOtherTestbedFoundOut: a part that a testbed said it cannot be had for is not tried where
-// a block of it was handed out before; the study ends without it.
+// TestOtherTestbedFoundOut: a part that one testbed reported as unavailable is not tried even if a block of
+// it was handed out before; the study ends without it.
 func TestOtherTestbedFoundOut(t *testing.T) {
 	w := newWorld(t)
 	w.submit("s1")
@@ -495,7 +493,7 @@ func TestOtherTestbedFoundOut(t *testing.T) {
 		return o, nil
 	})
 	if n := k.drain(); n != 6 || asked != 1 {
-		t.Errorf("%d jobs, %d of them of a part that cannot be had", n, asked)
+		t.Errorf("%d jobs, %d of them of an unavailable part", n, asked)
 	}
 	s, err := w.Study(t.Context(), "s1")
 	if err != nil || s.State != queue.Done || s.Trials != 9 {
@@ -511,7 +509,7 @@ func TestOtherTestbedFoundOut(t *testing.T) {
 	}
 }
 
-// TestTestbedChanges: a testbed that is another between two blocks shows in the record.
+// TestTestbedChanges: a change of a testbed between two blocks is recorded.
 func TestTestbedChanges(t *testing.T) {
 	w := newWorld(t)
 	w.submit("s1")
@@ -533,7 +531,7 @@ func TestTestbedChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := fmt.Sprintf("%+v", r.Environment); !strings.Contains(got, "6.1") || !strings.Contains(got, "6.5") {
-		t.Errorf("the environment tells of no change: %s", got)
+		t.Errorf("the environment notes no change: %s", got)
 	}
 	names := map[string]string{}
 	for _, f := range files {

@@ -11,8 +11,8 @@ import (
 	"linerate/internal/stats"
 )
 
-// testWaves: a wave's events stay as they were noted, in their order, and are found by
-// wave, by name and by machine, also after the ledger is opened again.
+// testWaves: a wave's events are kept unchanged and in order, and are found by wave, by name and by machine,
+// also after the ledger is opened again.
 func testWaves(t *testing.T, s ledger.FleetStore, open openLedger) {
 	at := timeOfWave
 	event := func(name string, state fleet.WaveState, text string) fleet.WaveEvent {
@@ -23,19 +23,19 @@ func testWaves(t *testing.T, s ledger.FleetStore, open openLedger) {
 	must(t, s.BeginWave(t.Context(), fleet.Wave{ID: "two", Start: at}, event("a", fleet.WavePlanned, "")))
 	must(t, s.NoteWave(t.Context(), "one", event("a", fleet.WaveApplying, ""), event("a", fleet.WaveConfirmed, "nul \x00 and \xff")))
 	if err := s.NoteWave(t.Context(), "none", event("a", fleet.WavePlanned, "")); !errors.Is(err, ledger.ErrNotFound) {
-		t.Errorf("a wave that is not: %v", err)
+		t.Errorf("a wave that does not exist: %v", err)
 	}
 	if err := s.BeginWave(t.Context(), first); err == nil {
-		t.Error("two waves of one name")
+		t.Error("two waves with the same name were accepted")
 	}
 	if err := s.EndWave(t.Context(), "none", at, fleet.WaveDone, ""); !errors.Is(err, ledger.ErrNotFound) {
-		t.Errorf("the end of a wave that is not: %v", err)
+		t.Errorf("the end of a wave that does not exist: %v", err)
 	}
 	must(t, s.EndWave(t.Context(), "one", at.Add(night), fleet.WaveStopped, "b failed"))
 	first.Options.Measure = &wedge.Trial{Metric: "command:./meter", Seed: 1<<53 - 1, Hosts: []wedge.Host{{Name: "a", Wave: 1}}, Periods: []wedge.Period{{Begin: at, Values: []stats.Number{stats.Num(0.1)}}}}
 	must(t, s.KeepWave(t.Context(), "one", first.Options))
 	if err := s.KeepWave(t.Context(), "none", first.Options); !errors.Is(err, ledger.ErrNotFound) {
-		t.Errorf("what was measured in a wave that is not: %v", err)
+		t.Errorf("measurements of a wave that does not exist: %v", err)
 	}
 	again := open(t)
 	waves, err := again.Waves(t.Context(), 0)
@@ -46,7 +46,7 @@ func testWaves(t *testing.T, s ledger.FleetStore, open openLedger) {
 	}
 	must(t, s.EndWave(t.Context(), "one", at, fleet.WaveRuns, ""))
 	if waves, err = s.Waves(t.Context(), 2); err != nil || waves[1].Outcome != fleet.WaveRuns || !waves[1].End.IsZero() {
-		t.Errorf("a wave that goes on: %+v, %v", waves, err)
+		t.Errorf("a wave in progress: %+v, %v", waves, err)
 	}
 	for _, c := range []struct {
 		f    fleet.WaveFilter
@@ -64,9 +64,9 @@ func testWaves(t *testing.T, s ledger.FleetStore, open openLedger) {
 	want := event("a", fleet.WaveConfirmed, ledger.Storable("nul \x00 and \xff"))
 	want.Seq, want.Wave = events[3].Seq, "one"
 	if len(last) != 2 || last[0] != want || last[1].State != fleet.WavePlanned {
-		t.Errorf("how the hosts stand: %+v, want %+v", last, want)
+		t.Errorf("the hosts' last events: %+v, want %+v", last, want)
 	}
 }
 
-// timeOfWave is day as a ledger keeps it.
+// timeOfWave is day with the precision of a ledger.
 var timeOfWave = day.Truncate(1e6).UTC()

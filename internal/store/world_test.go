@@ -9,27 +9,27 @@ import (
 	"testing"
 	"time"
 
-	_ "modernc.org/sqlite" // the tables are kept in memory
+	_ "modernc.org/sqlite" // for the in-memory tables
 
 	"linerate/internal/queue"
 	"linerate/internal/store/storetest"
 	"linerate/internal/study"
 )
 
-// patience of the tests, whose clock stands until they move it.
+// patience of the tests, whose clock moves only when they advance it.
 var patience = queue.Patience{Beat: 10 * time.Second, Lost: time.Minute}
 
-// world is a queue in a database whose clock is a row and which fails when a test wants it to.
+// world is a queue in a database with a fake clock, which fails on request.
 type world struct {
 	*Book
 	t     *testing.T
 	sql   *sql.DB
 	fault fault
-	// check asks every transaction, before its commit, whether what it leaves is in order.
+	// check tests before every commit whether the transaction leaves the tables consistent.
 	check func(Tx) error
 }
 
-// fault is what happens to a transaction.
+// fault returns what happens to a transaction.
 type fault func() (stmt int, lost bool)
 
 // The errors of faults.
@@ -59,7 +59,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// exec changes the tables past the book.
+// exec modifies the tables directly.
 func (w *world) exec(query string, args ...any) {
 	w.t.Helper()
 	if _, err := w.sql.Exec(query, args...); err != nil {
@@ -67,7 +67,7 @@ func (w *world) exec(query string, args ...any) {
 	}
 }
 
-// ask is a number that a query finds past the book.
+// ask returns a number read directly from the tables.
 func (w *world) ask(query string, args ...any) (n int64) {
 	w.t.Helper()
 	if err := w.sql.QueryRow(query, args...).Scan(&n); err != nil {
@@ -78,14 +78,14 @@ func (w *world) ask(query string, args ...any) (n int64) {
 
 func (w *world) pass(d time.Duration) { w.exec("UPDATE clock SET ms = ms + ?", d.Milliseconds()) }
 
-// Query and Close are DB's.
+// Query and Close implement DB.
 func (w *world) Query(ctx context.Context, query string, args []any, each func(Row) error) error {
 	return w.Do(ctx, func(tx Tx) error { return tx.Query(ctx, query, args, each) })
 }
 
 func (w *world) Close() error { return w.sql.Close() }
 
-// Do is DB's.
+// Do implements DB.
 func (w *world) Do(ctx context.Context, f func(Tx) error) error {
 	fails, lost := 0, false
 	if w.fault != nil {
@@ -112,7 +112,7 @@ func (w *world) Do(ctx context.Context, f func(Tx) error) error {
 
 type worldTx struct {
 	*sql.Tx
-	fails int // the statement that fails, from 1; 0: none
+	fails int // number of the failing statement, from 1; 0: none
 }
 
 func (t *worldTx) down() error {
@@ -145,7 +145,7 @@ func (t *worldTx) Query(ctx context.Context, query string, args []any, each func
 	return Each(rows, each)
 }
 
-// Put, Withdraw and Dead are Engine's: a table of jobs.
+// Put, Withdraw and Dead implement Engine with a table of jobs.
 func (w *world) Put(ctx context.Context, tx Tx, label string, t Ticket) (int64, error) {
 	if _, err := tx.Exec(ctx, "INSERT INTO jobs (label, study, block, taken) VALUES (?, ?, ?, 0)", label, t.Study, t.Block); err != nil {
 		return 0, err
@@ -172,7 +172,7 @@ func (w *world) take() (t Ticket, ok bool) {
 	return t, err == nil
 }
 
-// need is a ticket that must be there.
+// need takes a ticket that must exist.
 func (w *world) need() Ticket {
 	w.t.Helper()
 	t, ok := w.take()
@@ -218,7 +218,7 @@ func (w *world) lease(bed string) queue.Lease {
 	return l
 }
 
-// outcome is what a testbed makes of a job.
+// outcome returns what a testbed makes of a job.
 func outcome(j queue.Job, bed string) queue.Outcome {
 	if j.Finish {
 		return queue.Outcome{Ledger: "kept"}
@@ -231,7 +231,7 @@ func plain(bed string) queue.Work {
 	return func(_ context.Context, j queue.Job) (queue.Outcome, error) { return outcome(j, bed), nil }
 }
 
-// worker is Hands with a context of its own; pauses are noted and take no time.
+// worker is Hands with its own context; pauses are recorded and take no time.
 type worker struct {
 	*Hands
 	w      *world
@@ -246,14 +246,14 @@ func (w *world) worker(l queue.Lease, do queue.Work) *worker {
 	k.Hands = w.Hands(l, do, time.Now, func(ctx context.Context, d time.Duration) error {
 		k.paused = append(k.paused, d)
 		if len(k.paused) > 1000 {
-			w.t.Fatal("a worker insists for ever")
+			w.t.Fatal("a worker retries for ever")
 		}
 		return ctx.Err()
 	}, end)
 	return k
 }
 
-// handle does a ticket, as an engine that hands it out: what is to come again does.
+// handle processes a ticket like an engine, repeating it if it is to be handed out again.
 func (k *worker) handle(t Ticket) error {
 	err := k.Handle(k.ctx, t, func(ctx context.Context, tx Tx) error { return k.w.Withdraw(ctx, tx, t.Job) })
 	var again *Again
@@ -265,7 +265,7 @@ func (k *worker) handle(t Ticket) error {
 	return err
 }
 
-// drain lets a worker do all that there is, and reports how many jobs that were.
+// drain lets a worker do all jobs, and returns their number.
 func (k *worker) drain() (n int) {
 	for ; k.ctx.Err() == nil; n++ {
 		t, ok := k.w.take()
@@ -277,7 +277,7 @@ func (k *worker) drain() (n int) {
 			return n
 		}
 		if n > 200 {
-			k.w.t.Fatal("work without end")
+			k.w.t.Fatal("the jobs never end")
 		}
 	}
 	return n

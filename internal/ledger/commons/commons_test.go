@@ -27,7 +27,7 @@ parts: [{name: live, blocks: 16, live: {window: 60, service: annsshop, watch: ["
 metrics: [{metric: log_p95_ns, part: live, primary: true, margin_percent: 3}]
 `
 
-// private is the record of a live study on a host with names, addresses and a path.
+// private returns the record of a live study on a host with names, addresses and a path.
 func private(t *testing.T, seed uint64) *record.Record {
 	t.Helper()
 	text := fmt.Sprintf(spec, seed)
@@ -69,7 +69,7 @@ func private(t *testing.T, seed uint64) *record.Record {
 	return out
 }
 
-// public is a commons of one study, and its files.
+// public returns a commons with one study, and its files.
 func public(t *testing.T) (dir string, files record.Memory) {
 	t.Helper()
 	files, err := Public(private(t, 3))
@@ -83,12 +83,12 @@ func public(t *testing.T) (dir string, files record.Memory) {
 	return dir, files
 }
 
-// TestPublic: what is published has no name, address or path of its host, and is taken.
+// TestPublic: a published study has no name, address or path of its host, and is accepted.
 func TestPublic(t *testing.T) {
 	dir, files := public(t)
 	for name, data := range files {
 		if found := regexp.MustCompile(`(?i)www1|ann@|annsshop|example\.net|203\.0\.113|/var/log|sudo|0123456789abcdef`).Find(data); found != nil {
-			t.Errorf("%s tells %q", name, found)
+			t.Errorf("%s reveals %q", name, found)
 		}
 	}
 	again, err := Public(private(t, 4))
@@ -108,7 +108,7 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// refused reads a commons in which something is wrong, and returns why.
+// refused reads an invalid commons, and returns the reason for the refusal.
 func refused(t *testing.T, dir string) string {
 	t.Helper()
 	all, err := Read(os.DirFS(dir))
@@ -123,8 +123,7 @@ func refused(t *testing.T, dir string) string {
 	return ""
 }
 
-// TestRefused: submissions that were changed are refused with the reason, whether the chain was
-// made to fit or not.
+// TestRefused: modified submissions are refused with a reason, whether or not the chain was recomputed.
 func TestRefused(t *testing.T) {
 	_, good := public(t)
 	r := rand.New(rand.NewPCG(1, 1))
@@ -139,7 +138,7 @@ func TestRefused(t *testing.T) {
 			first = files
 		}
 		if err := Write(dir, "one", first); err != nil {
-			reasons[err.Error()]++ // what lacks a file cannot even be added
+			reasons[err.Error()]++ // a submission that lacks a file cannot even be added
 			tried++
 			return
 		}
@@ -154,7 +153,7 @@ func TestRefused(t *testing.T) {
 		}
 		why := refused(t, dir)
 		if tried++; why == "" {
-			t.Errorf("%s is taken", what)
+			t.Errorf("%s is accepted", what)
 		}
 		reasons[why]++
 	}
@@ -175,7 +174,7 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	for name := range good {
-		for range 30 { // single bytes, the chain as it was
+		for range 30 { // single bytes, with the original chain
 			try("a byte of "+name, false, func(f record.Memory) {
 				data := bytes.Clone(f[name])
 				data[r.IntN(len(data))] ^= 1

@@ -20,13 +20,13 @@ import (
 	"linerate/internal/testbed"
 )
 
-// memory is a ledger in memory, as far as dumps need one.
+// memory is a ledger in memory, with what dumps need.
 type memory struct {
 	ledger.Store
 	entries []ledger.Entry
 	rows    []ledger.Row
 	blobs   map[string]ledger.Blob
-	broken  error // of Blob
+	broken  error // error of Blob
 }
 
 func (m *memory) Append(_ context.Context, batches ...*ledger.Batch) (int, error) {
@@ -82,7 +82,7 @@ func (m *memory) Blob(_ context.Context, sha string) (ledger.Blob, error) {
 	return b, nil
 }
 
-// ownStudy is the batch of a study of linerate's: b costs a tenth more than the control a.
+// ownStudy returns the batch of a linerate study: b costs a tenth more than the control a.
 func ownStudy(t testing.TB) *ledger.Batch {
 	t.Helper()
 	var lines strings.Builder
@@ -115,7 +115,7 @@ func ownStudy(t testing.TB) *ledger.Batch {
 	return b
 }
 
-// exclusion is an entry of its own.
+// exclusion returns an exclusion as a separate entry.
 func exclusion(t testing.TB, m *memory, target ledger.ID) *ledger.Batch {
 	t.Helper()
 	x := ledger.Exclusion{Target: target, Reason: "the fan had failed", By: "alice", Time: time.Unix(1_700_000_000, 0).UTC()}
@@ -123,7 +123,7 @@ func exclusion(t testing.TB, m *memory, target ledger.ID) *ledger.Batch {
 	return &ledger.Batch{Kind: "exclusion", Ref: string(x.ID), Time: x.Time, Exclusions: []ledger.Exclusion{x}}
 }
 
-// full is a ledger with a study of linerate's, imported results and an exclusion.
+// full returns a ledger with a linerate study, imported results and an exclusion.
 func full(t testing.TB, change func(own, imported *ledger.Batch)) *memory {
 	t.Helper()
 	m := &memory{}
@@ -148,7 +148,7 @@ func dumped(t testing.TB, m *memory, raw bool) []byte {
 	return b.Bytes()
 }
 
-// TestLoadTakesWhatAllWrote: with raw bytes and without, to the last hash.
+// TestLoadTakesWhatAllWrote: a dump with or without raw bytes loads completely, to the last hash.
 func TestLoadTakesWhatAllWrote(t *testing.T) {
 	m := full(t, nil)
 	for _, raw := range []bool{true, false} {
@@ -170,7 +170,7 @@ func TestLoadTakesWhatAllWrote(t *testing.T) {
 	}
 }
 
-// refused fails unless a dump is refused with a reason, and nothing of it stays.
+// refused fails unless a dump is refused with a reason, and nothing of it is stored.
 func refused(t *testing.T, text []byte, what string, args ...any) {
 	t.Helper()
 	var to memory
@@ -180,8 +180,7 @@ func refused(t *testing.T, text []byte, what string, args ...any) {
 	}
 }
 
-// TestLoadRefusesWhatWasChanged alters a dump in every way that sed, an editor or a bad
-// disk do.
+// TestLoadRefusesWhatWasChanged modifies a dump in the ways of sed, an editor or a faulty disk.
 func TestLoadRefusesWhatWasChanged(t *testing.T) {
 	text := dumped(t, full(t, nil), true)
 	for i, c := range text {
@@ -219,8 +218,7 @@ func TestLoadRefusesWhatWasChanged(t *testing.T) {
 	refused(t, append(bytes.Clone(text), text...), "twice")
 }
 
-// TestLoadDerivesVerdicts: whoever seals changed conclusions anew is refused by the
-// trials.
+// TestLoadDerivesVerdicts: changed conclusions with recomputed hashes are refused because of the trials.
 func TestLoadDerivesVerdicts(t *testing.T) {
 	for name, change := range map[string]func(own, imported *ledger.Batch){
 		"own verdict": func(own, _ *ledger.Batch) { own.Verdicts[0].Verdict = "better" },
@@ -245,7 +243,7 @@ func TestLoadDerivesVerdicts(t *testing.T) {
 	}
 }
 
-// TestLoadSaysWhichLine: what is no dump at all.
+// TestLoadSaysWhichLine: a file that is not a dump is refused with its line.
 func TestLoadSaysWhichLine(t *testing.T) {
 	const entry = `{"entry":{"seq":1,"kind":"study","ref":"a","time":"2026-01-02T03:04:05Z"}}` + "\n"
 	for text, why := range map[string]string{
@@ -265,8 +263,7 @@ func TestLoadSaysWhichLine(t *testing.T) {
 	}
 }
 
-// FuzzLoad: whatever a file says, it is refused, or what is taken of it can be written
-// again.
+// FuzzLoad: any file is refused, or what is loaded of it can be dumped again.
 func FuzzLoad(f *testing.F) {
 	f.Add(string(dumped(f, full(f, nil), true)))
 	f.Add(`{"entry":{"seq":1,"kind":"study","ref":"a","time":"2026-01-02T03:04:05Z"}}` + "\n")
@@ -279,8 +276,8 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// TestAllMissesNothingSilently: bytes that are not kept are not dumped; bytes that cannot
-// be read are an error, for the dump may be all that is left one day.
+// TestAllMissesNothingSilently: raw bytes that are not kept are left out; bytes that cannot be read are an
+// error, because the dump may one day be the only copy.
 func TestAllMissesNothingSilently(t *testing.T) {
 	m := &memory{}
 	if _, err := m.Append(t.Context(), storetest.Sample("imported")); err != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestCompare: the answers that FreeBSD's ministat prints.
+// TestCompare checks results printed by FreeBSD's ministat.
 func TestCompare(t *testing.T) {
 	d, err := Compare([]float64{1, 2, 3}, []float64{5, 6, 7, 8}, 95)
 	if err != nil || !d.Proven {
@@ -20,9 +20,9 @@ func TestCompare(t *testing.T) {
 		t.Errorf("%+v, %v", d, err)
 	}
 	if _, err := Compare([]float64{1, 2}, []float64{1, 2, 3}, 95); err == nil {
-		t.Error("two values were taken")
+		t.Error("a sample of two values was accepted")
 	}
 	if _, err := Compare([]float64{1, 2, 3}, []float64{1, 2, 3}, 97); err == nil {
-		t.Error("a level that ministat lacks was taken")
+		t.Error("a confidence level that ministat lacks was accepted")
 	}
 }

@@ -28,7 +28,7 @@ func TestOpenHidesThePassword(t *testing.T) {
 	}
 }
 
-// TestReadOnly: PostgreSQL itself refuses to write what was opened to be read.
+// TestReadOnly: PostgreSQL itself refuses writes through a read-only ledger.
 func TestReadOnly(t *testing.T) {
 	at := pgserver.Database(t)
 	if _, err := postgres.OpenQueueReadOnly(t.Context(), at); !errors.Is(err, fs.ErrNotExist) {
@@ -45,9 +45,9 @@ func TestReadOnly(t *testing.T) {
 	}
 	defer w.Close()
 	if n, err := w.Append(t.Context(), storetest.Sample("never")); err == nil {
-		t.Errorf("%d entries were taken", n)
+		t.Errorf("%d entries were accepted", n)
 	}
 	if _, err := w.BeginSweep(t.Context(), fleet.Sweep{ID: "never", Start: time.Now()}); err == nil {
-		t.Error("a sweep was begun")
+		t.Error("a sweep was started")
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// TestRecovered: a server that starts or recovers is waited for; other errors are not.
+// TestRecovered: a server that is starting or recovering is waited for; other errors are returned.
 func TestRecovered(t *testing.T) {
 	starting := fmt.Errorf("connect: %w", &pgconn.PgError{Code: "57P03"})
 	tries := 0

@@ -23,8 +23,8 @@ import (
 	"linerate/internal/store/storetest"
 )
 
-// Environment of a process that appends until it is stopped: the ledger, a
-// name for its studies, and the largest file it may write.
+// Environment of a process that appends until it is stopped: the ledger, a name for its studies, and the
+// largest file size that it may write.
 const (
 	envWriter = "LINERATE_TEST_WRITER"
 	envName   = "LINERATE_TEST_WRITER_NAME"
@@ -39,8 +39,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// write appends studies one after the other and says of each, once the ledger
-// has acknowledged it, that it is there.
+// write appends studies one after the other and prints each when the ledger has acknowledged it.
 func write(path, name string) {
 	if os.Getenv(envLimit) != "" {
 		signal.Ignore(syscall.SIGXFSZ)
@@ -67,7 +66,7 @@ func write(path, name string) {
 	}
 }
 
-// writer starts such a process; acks collects what it says until it ends.
+// writer is such a process; wait returns what it printed until its end.
 type writer struct {
 	cmd  *exec.Cmd
 	acks chan []string
@@ -118,8 +117,7 @@ func reopen(t *testing.T, path string) ledger.Store {
 	return s
 }
 
-// whole checks that the ledger verifies and holds all that was acknowledged,
-// and every study whole.
+// whole checks that the ledger verifies and contains every acknowledged study completely.
 func whole(t *testing.T, path string, acks []string) {
 	t.Helper()
 	s := reopen(t, path)
@@ -143,8 +141,8 @@ func whole(t *testing.T, path string, acks []string) {
 	}
 }
 
-// TestKill: writers that are killed at any moment lose nothing they had
-// acknowledged and leave nothing half-written.
+// TestKill: writers that are killed at any moment lose nothing that was acknowledged, and leave nothing
+// half-written.
 func TestKill(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	var acks []string
@@ -163,11 +161,10 @@ func TestKill(t *testing.T) {
 		}
 		whole(t, path, acks)
 	}
-	t.Logf("%d studies acknowledged before 12 kills, all there", len(acks))
+	t.Logf("%d studies acknowledged before 12 kills, all stored", len(acks))
 }
 
-// TestFileLimit: where the file may not grow, appending fails and leaves the
-// ledger as it was.
+// TestFileLimit: if the file may not grow, appending fails and leaves the ledger unchanged.
 func TestFileLimit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	w := start(t, path, "limited", envLimit+"=1")

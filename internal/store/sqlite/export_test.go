@@ -7,7 +7,7 @@ import (
 	"linerate/internal/store"
 )
 
-// UnwrappedReadOnly is what OpenReadOnly hands out only the reading half of.
+// UnwrappedReadOnly returns the full store of which OpenReadOnly returns only the reading methods.
 func UnwrappedReadOnly(ctx context.Context, path string, owner Owner) (ledger.Store, error) {
 	return openLedger(ctx, path, owner, reading, store.ReadOnlyLedger)
 }

@@ -12,8 +12,8 @@ import (
 	"linerate/internal/store/storetest"
 )
 
-// TestDiskFull: a full disk is told as such; what was acknowledged stays, and
-// with room again the ledger goes on.
+// TestDiskFull: a full disk is reported as such; acknowledged studies are kept, and with free space the
+// ledger works again.
 func TestDiskFull(t *testing.T) {
 	dir := t.TempDir()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "size=1m,mode=0700"); err != nil {
@@ -27,7 +27,7 @@ func TestDiskFull(t *testing.T) {
 	path := filepath.Join(dir, "ledger.db")
 	acks, failed := start(t, path, "full").wait()
 	if len(acks) == 0 || !strings.HasPrefix(failed, "fail true ") {
-		t.Fatalf("%d studies, then %q; want the ledger's word for a full disk", len(acks), failed)
+		t.Fatalf("%d studies, then %q; want the ledger's error for a full disk", len(acks), failed)
 	}
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
@@ -37,5 +37,5 @@ func TestDiskFull(t *testing.T) {
 		t.Errorf("with room again: %v", err)
 	}
 	whole(t, path, append(acks, "after"))
-	t.Logf("%d studies acknowledged before the disk was full, all there", len(acks))
+	t.Logf("%d studies acknowledged before the disk was full, all stored", len(acks))
 }

@@ -13,7 +13,7 @@ import (
 	"linerate/internal/store"
 )
 
-// jobs is a queue whose table of jobs a test fills.
+// jobs returns a queue whose jobs table is filled by the test.
 func jobs(t *testing.T) *db {
 	t.Helper()
 	q, err := OpenQueue(t.Context(), filepath.Join(t.TempDir(), "below", "queue.db"), Owner{UID: -1, GID: -1}, queue.DefaultPatience)
@@ -40,7 +40,7 @@ func (q *db) put(t *testing.T, label, study string, block int) (job int64) {
 	return job
 }
 
-// TestTake: the oldest job of a label, each once, and one that is to wait not before its time.
+// TestTake: jobs of a label are taken oldest first, each once, and a delayed one not before its time.
 func TestTake(t *testing.T) {
 	q := jobs(t)
 	first, other, second := q.put(t, "a", "s1", 1), q.put(t, "b", "s2", 1), q.put(t, "a", "s1", 0)
@@ -72,8 +72,8 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// TestDead: a job that was taken long ago and not begun, or that is gone, is dead; one that waits, was
-// taken just now, or whose block runs is not.
+// TestDead: a job is dead if it was taken long ago and not begun, or does not exist; one that waits, was
+// just taken, or whose block runs is not.
 func TestDead(t *testing.T) {
 	q := jobs(t)
 	blocks := map[string]int64{}
@@ -108,8 +108,8 @@ func TestDead(t *testing.T) {
 	}
 }
 
-// TestDoIsWhole: a transaction that fails leaves nothing, and what is of no use to try again is told
-// from a database that is busy.
+// TestDoIsWhole: a failed transaction leaves nothing, and errors that a retry cannot fix are distinguished
+// from a busy database.
 func TestDoIsWhole(t *testing.T) {
 	q := jobs(t)
 	mine := errors.New("mine")
@@ -130,23 +130,23 @@ func TestDoIsWhole(t *testing.T) {
 		return err
 	})
 	if !hopeless(err) {
-		t.Errorf("what breaks a constraint can be tried again: %v", err)
+		t.Errorf("a constraint violation counts as retryable: %v", err)
 	}
 	if hopeless(nil) || code(errors.New("x")) != 0 {
-		t.Error("no error of the database's")
+		t.Error("a nil error counts as one of the database's")
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := q.file.Do(ended, func(store.Tx) error { return nil }); !errors.Is(err, context.Canceled) {
-		t.Errorf("nobody waits: %v", err)
+		t.Errorf("Wait without waiting jobs: %v", err)
 	}
 }
 
-// TestOpenedAgain: the file is made with its folder, is of its owner, and is no queue where it is
-// something else.
+// TestOpenedAgain: the file and its directory are created, readable by their owner only, and another kind of
+// file is refused.
 func TestOpenedAgain(t *testing.T) {
 	dir := t.TempDir()
-	at := filepath.Join(dir, "a b?c", "queue.db") // a path is no URI
+	at := filepath.Join(dir, "a b?c", "queue.db") // a path must not be parsed as a URI
 	owner := Owner{UID: os.Getuid(), GID: os.Getgid()}
 	for i := range 2 {
 		q, err := OpenQueue(t.Context(), at, owner, queue.DefaultPatience)
@@ -174,12 +174,12 @@ func TestOpenedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if q, err := OpenQueue(t.Context(), other, owner, queue.DefaultPatience); err == nil {
-		t.Error("a text is a queue", q.Close())
+		t.Error("a text file was opened as a queue", q.Close())
 	}
 	if text, _ := os.ReadFile(other); len(text) < 60 {
-		t.Errorf("what was there is %q", text)
+		t.Errorf("the text file is now %q", text)
 	}
 	if _, err := OpenQueue(t.Context(), filepath.Join(other, "below"), owner, queue.DefaultPatience); err == nil {
-		t.Error("a queue below a file")
+		t.Error("a queue was opened below a file")
 	}
 }

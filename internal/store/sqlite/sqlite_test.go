@@ -15,15 +15,15 @@ var nobody = sqlite.Owner{UID: -1, GID: -1}
 
 func writeFile(path, text string) error { return os.WriteFile(path, []byte(text), 0o600) }
 
-// TestReadOnly: SQLite itself refuses to write what was opened to be read, and looking for
-// a ledger makes none.
+// TestReadOnly: SQLite itself refuses writes through a read-only ledger, and looking for a ledger does not
+// create one.
 func TestReadOnly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	if s, err := sqlite.OpenReadOnly(t.Context(), path, nobody); err == nil {
-		t.Error("a ledger that is not there was opened", s.Close())
+		t.Error("a ledger that does not exist was opened", s.Close())
 	}
 	if _, err := os.Stat(path); err == nil {
-		t.Error("looking for a ledger made one")
+		t.Error("looking for a ledger created one")
 	}
 	if err := writeFile(path, ""); err != nil {
 		t.Fatal(err)
@@ -42,9 +42,9 @@ func TestReadOnly(t *testing.T) {
 	}
 	defer w.Close()
 	if n, err := w.Append(t.Context(), storetest.Sample("never")); err == nil {
-		t.Errorf("%d entries were taken", n)
+		t.Errorf("%d entries were accepted", n)
 	}
 	if _, err := w.BeginSweep(t.Context(), fleet.Sweep{ID: "never", Start: time.Now()}); err == nil {
-		t.Error("a sweep was begun")
+		t.Error("a sweep was started")
 	}
 }

@@ -11,18 +11,18 @@ import (
 	"linerate/internal/store/storetest"
 )
 
-// TestTampering: whatever is changed behind the ledger's back shows.
+// TestTampering: any change behind the ledger's back is detected.
 func TestTampering(t *testing.T) {
 	for _, c := range []struct{ name, sql, says string }{
 		{"a number", `UPDATE trials SET doc = replace(doc, '700000', '999999')`, "was changed after it was stored"},
 		{"a column", `UPDATE verdicts SET verdict = 'worse'`, "columns do not say"},
 		{"a digest with its record", `UPDATE exclusions SET doc = doc; UPDATE trials SET doc = replace(doc, '700000', '999999'), digest = substr(digest, 2) || '0'`, "changed"},
-		{"a row gone", `DELETE FROM trials WHERE id = (SELECT MIN(id) FROM trials)`, "are not those it was sealed with"},
-		{"a row more", `INSERT INTO exclusions (id, entry, digest, doc) VALUES ('ab', 1, 'cd', '{}')`, "changed"},
-		{"an entry gone", `DELETE FROM entries WHERE seq = 1`, "does not exist"},
+		{"a deleted row", `DELETE FROM trials WHERE id = (SELECT MIN(id) FROM trials)`, "are not those it was sealed with"},
+		{"an added row", `INSERT INTO exclusions (id, entry, digest, doc) VALUES ('ab', 1, 'cd', '{}')`, "changed"},
+		{"a deleted entry", `DELETE FROM entries WHERE seq = 1`, "does not exist"},
 		{"an entry's time", `UPDATE entries SET time = '2020-01-01T00:00:00Z' WHERE seq = 1`, "was changed after it was written"},
 		{"an entry's link", `UPDATE entries SET prev = hash WHERE seq = 2`, "does not continue"},
-		{"the end cut off", `DELETE FROM entries WHERE seq = 3`, "no entry has the hash"},
+		{"a truncated end", `DELETE FROM entries WHERE seq = 3`, "no entry has the hash"},
 		{"raw bytes", `UPDATE blobs SET data = x'00'`, "do not have that hash"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -66,7 +66,7 @@ func reopenAt(t *testing.T, path string) ledger.Store {
 	return s
 }
 
-// TestNewer: a ledger of a later schema is left alone.
+// TestNewer: a ledger with a newer schema is not modified.
 func TestNewer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	reopenAt(t, path).Close()
@@ -83,7 +83,7 @@ func TestNewer(t *testing.T) {
 	}
 }
 
-// TestNoDatabase: a file that is none is refused as damaged, and kept.
+// TestNoDatabase: a file that is not a database is refused as damaged, and kept.
 func TestNoDatabase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	if err := writeFile(path, strings.Repeat("no database ", 1000)); err != nil {
