@@ -2,7 +2,7 @@ package calibrate
 
 import "testing"
 
-// Every claim is kept, on data of every shape.
+// TestClaims: every claim holds on data of every shape.
 func TestClaims(t *testing.T) {
 	for _, r := range Table([]int{5, 10, 20}, 1500, 7) {
 		if !r.Kept {
@@ -21,7 +21,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// The same seed gives the same table.
+// TestTableIsDeterministic: the same seed gives the same table.
 func TestTableIsDeterministic(t *testing.T) {
 	a, b := Table([]int{5}, 50, 1), Table([]int{5}, 50, 1)
 	for i := range a {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestDecisionsOfPlainCases: arms far apart differ by every rule, in the right direction
-// and with the effect in the interval; an arm does not differ from itself scaled by little.
+// TestDecisionsOfPlainCases: arms far apart differ by every rule, in the right direction and with the effect in
+// the interval; an arm does not differ from a nearly equal copy.
 func TestDecisionsOfPlainCases(t *testing.T) {
 	control := []float64{1.00, 1.01, 0.99, 1.02, 0.98, 1.005, 0.995, 1.015, 0.985, 1.001}
 	slower := make([]float64, len(control))
@@ -28,13 +28,13 @@ func TestDecisionsOfPlainCases(t *testing.T) {
 			t.Errorf("%s: the same values in another order differ", r.Name)
 		}
 		if !math.IsNaN(d.Low) && (d.Low > 0 || d.High < 0) {
-			t.Errorf("%s: interval %g to %g leaves out none", r.Name, d.Low, d.High)
+			t.Errorf("%s: interval %g to %g does not contain zero", r.Name, d.Low, d.High)
 		}
 	}
 }
 
-// TestRulesDifferInWhatTheyAsk: a small shift that blocks see under a common drift is
-// hidden from a rule that takes trials for independent.
+// TestRulesDifferInWhatTheyAsk: under a common drift, blocks detect a small shift that a rule for independent
+// trials does not.
 func TestRulesDifferInWhatTheyAsk(t *testing.T) {
 	var control, variant []float64
 	for i := range 10 {

@@ -11,8 +11,7 @@ import (
 
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 
-// TestShapes: each kind of data has the scatter that it says, around 1, and the
-// feature that it is named for.
+// TestShapes: each kind of data has the stated scatter around 1, and the feature that it is named for.
 func TestShapes(t *testing.T) {
 	const n = 200_000
 	for _, s := range Shapes() {
@@ -20,7 +19,7 @@ func TestShapes(t *testing.T) {
 		sum := stats.Summarise(x)
 		mean, sd := 1.0, scatter
 		if s == Drifting {
-			mean, sd = 0.98, math.Hypot(scatter, 0.04/math.Sqrt(12)) // a ramp's own deviation beside the noise's
+			mean, sd = 0.98, math.Hypot(scatter, 0.04/math.Sqrt(12)) // the ramp's deviation in addition to the noise's
 		}
 		slack := 0.0005
 		if s == HeavyTail || s == Correlated {
@@ -44,7 +43,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// neighbours is the correlation of each value with the next.
+// neighbours returns the correlation of each value with the next.
 func neighbours(x []float64) float64 {
 	m := stats.Summarise(x).Mean
 	var with, all float64
@@ -57,9 +56,8 @@ func neighbours(x []float64) float64 {
 	return with / all
 }
 
-// TestSampleUsesEachTrialOnce: in either order the two arms share out the trials
-// of one machine, the variant's scaled by the effect; interleaved, each block
-// has one of each arm, in an order that is drawn.
+// TestSampleUsesEachTrialOnce: in either order the two arms use each trial of a machine once, with the
+// variant's scaled by the effect; interleaved, each block has one of each arm, in random order.
 func TestSampleUsesEachTrialOnce(t *testing.T) {
 	for _, o := range []Order{Interleaved, Consecutive} {
 		const n = 40
@@ -92,8 +90,8 @@ func TestSampleUsesEachTrialOnce(t *testing.T) {
 	}
 }
 
-// TestRules: no rule finds a difference between an arm and itself, all find
-// one of ten deviations, and an interval lies around what is true.
+// TestRules: no rule finds a difference between an arm and itself, all detect one of ten deviations, and
+// intervals cover the truth.
 func TestRules(t *testing.T) {
 	control := make([]float64, 12)
 	for i := range control {
@@ -118,7 +116,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestRankU against its definition: the pairs in which the variant is above.
+// TestRankU compares the statistic with its definition: the pairs in which the variant is greater.
 func TestRankU(t *testing.T) {
 	r := random(5)
 	for range 200 {
@@ -143,8 +141,7 @@ func TestRankU(t *testing.T) {
 	}
 }
 
-// TestClaimsAreHonest: nothing is claimed where trials of one arm, run one after
-// the other, drift or correlate.
+// TestClaimsAreHonest: nothing is claimed for consecutive arms whose trials drift or are correlated.
 func TestClaimsAreHonest(t *testing.T) {
 	for _, c := range []struct {
 		rule  string
@@ -167,7 +164,7 @@ func TestClaimsAreHonest(t *testing.T) {
 	}
 }
 
-// TestKept: a claim fails when its figures do, and by the right side.
+// TestKept: a claim fails if its numbers miss the bound, on the correct side.
 func TestKept(t *testing.T) {
 	c := func(v float64) *float64 { return &v }
 	for _, r := range []struct {
@@ -192,14 +189,14 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestAdditiveResidual: arms that differ by constants, and blocks by others,
-// leave nothing; one trial off leaves what the model says.
+// TestAdditiveResidual: constant differences of arms and blocks leave no residual; one deviating trial leaves
+// what the model predicts.
 func TestAdditiveResidual(t *testing.T) {
 	arms := [][]float64{{1, 2, 3, 7}, {11, 12, 13, 17}, {101, 102, 103, 107}}
 	if sd, df := additiveResidual(arms); sd > 1e-12 || df != 6 {
 		t.Errorf("an additive table has a residual of %g on %g degrees", sd, df)
 	}
-	arms[1][2] += 12 // e² summed is 12²·(1−1/3)(1−1/4)
+	arms[1][2] += 12 // the sum of e² is 12²·(1−1/3)(1−1/4)
 	if sd, _ := additiveResidual(arms); !(math.Abs(sd-math.Sqrt(144*2.0/3*3/4/6)) <= 1e-9) {
 		t.Errorf("one trial off by 12 leaves %g", sd)
 	}

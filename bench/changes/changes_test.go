@@ -9,8 +9,8 @@ import (
 	"linerate/internal/sharedtest"
 )
 
-// TestChangesAreSafe: whatever a tree holds, what is offered to change it does no harm.
-// LINERATE_CASES is how many trees there are, LINERATE_TREES a directory with more.
+// TestChangesAreSafe: the changes offered for any tree do no harm. LINERATE_CASES is the number of generated
+// trees, LINERATE_TREES a directory of further ones.
 func TestChangesAreSafe(t *testing.T) {
 	cases, err := strconv.Atoi(os.Getenv("LINERATE_CASES"))
 	if err != nil {
@@ -57,7 +57,7 @@ func (b *Bench) run(t *testing.T, from, to int) {
 	t.Logf("%d changes of %d trees", changes, to-from)
 }
 
-// TestHarmIsSeen: the property itself finds what it is for.
+// TestHarmIsSeen: the checks detect known harm.
 func TestHarmIsSeen(t *testing.T) {
 	b, err := New()
 	if err != nil {
@@ -87,6 +87,6 @@ func TestHarmIsSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(harm(was, is)) == 0 {
-		t.Error("a value out of range is not seen")
+		t.Error("a value out of range is not detected")
 	}
 }

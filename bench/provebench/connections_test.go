@@ -2,8 +2,8 @@ package provebench
 
 import "testing"
 
-// Studies by connection keep their level, see a large gain, and do not promise it to a host whose
-// connections take it from each other.
+// TestConnections: studies by connection keep their level, detect a large gain, and do not attribute it to a
+// host whose connections take it from each other.
 func TestConnections(t *testing.T) {
 	const studies = 20
 	for i, c := range Crowds() {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The design keeps its level and covers on every shape of day; what people do without
-// it does not.
+// TestClaims: the design keeps its level and coverage on every shape of day; common practice without it does
+// not.
 func TestClaims(t *testing.T) {
 	const studies = 80
 	for _, r := range Table(studies, 1) {
@@ -24,7 +24,7 @@ func TestClaims(t *testing.T) {
 				t.Errorf("%s, %s: %.3f gains called harm", r.Shape, r.Method, r.Reversed)
 			}
 			if late := strings.HasSuffix(r.Shape, "window late"); late && r.Method == Pairs && r.Noticed.Float() < 0.85 {
-				t.Errorf("%s: late effects are noticed on %g of days", r.Shape, r.Noticed.Float())
+				t.Errorf("%s: late effects are reported on %g of days", r.Shape, r.Noticed.Float())
 			}
 		case BeforeAfter:
 			if r.Shape != "steady" && r.FalsePositiveRate < 0.5 {
@@ -55,8 +55,7 @@ func TestSameSeedSameTable(t *testing.T) {
 	}
 }
 
-// Requests that stay away are noticed, those that come by chance or in bursts seldom end a
-// study that does no harm.
+// TestSilences: missing requests are noticed, while random or bursty requests seldom stop a harmless study.
 func TestSilences(t *testing.T) {
 	const studies = 20
 	for _, s := range Silences(studies, 1) {

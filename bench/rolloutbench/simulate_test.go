@@ -2,8 +2,8 @@ package rolloutbench
 
 import "testing"
 
-// Rollouts of small fleets, of hosts that differ and have a trend: the plan without effect goes, the interval holds
-// the gain, and great harm is stopped on few hosts.
+// TestRollouts: rollouts to small fleets of different hosts with a trend: a plan without effect passes, the
+// interval covers a gain, and great harm is stopped on few hosts.
 func TestRollouts(t *testing.T) {
 	for _, w := range Worlds() {
 		if w.Name != "trend" && w.Name != "uneven strata" {

@@ -8,8 +8,8 @@ import (
 	"linerate/internal/tune"
 )
 
-// TestAgainstTheOthers: on every landscape linerate is near the best of the others, seldom ships what
-// does nothing, and claims no winner where nothing acts. So few studies tell half a per cent.
+// TestAgainstTheOthers: on every landscape linerate is close to the best method, seldom recommends a setting
+// without effect, and claims no winner if there is none. So few studies resolve half a percent.
 func TestAgainstTheOthers(t *testing.T) {
 	rows, err := Table(20, 7, Methods())
 	if err != nil {
@@ -24,12 +24,12 @@ func TestAgainstTheOthers(t *testing.T) {
 			t.Errorf("%s at %g %%: %+v of %.2f %%", r.Name, r.SDPercent, ours, r.BestPercent)
 		}
 		if r.Active == 0 && ours.Shipped > 0.2 {
-			t.Errorf("winners of nothing: %g", ours.Shipped)
+			t.Errorf("winners on a landscape without effects: %g", ours.Shipped)
 		}
 	}
 }
 
-// TestSlots: no method takes more trials than it may, and the same seed finds the same.
+// TestSlots: no method exceeds its number of trials, and the same seed gives the same result.
 func TestSlots(t *testing.T) {
 	for _, l := range Landscapes[:12] {
 		for _, m := range Methods() {
@@ -53,7 +53,7 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// TestWorld: no configuration gains more than the best, and settings that do nothing add nothing.
+// TestWorld: no configuration gains more than the best, and settings without effect add nothing.
 func TestWorld(t *testing.T) {
 	for _, l := range Landscapes {
 		rng := rand.New(rand.NewPCG(1, 1))
@@ -66,7 +66,7 @@ func TestWorld(t *testing.T) {
 			}
 		}
 		if c := b.base(); w.gain(c) != 0 || w.useless(c) != 0 {
-			t.Errorf("%s: the base gains", l.Name)
+			t.Errorf("%s: the base has a gain", l.Name)
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"linerate/internal/hint"
 )
 
-// listed is what ansible-inventory 2.14 prints of an inventory with ranges, groups in
-// groups, and variables of hosts and groups.
+// listed is the output of ansible-inventory 2.14 for an inventory with ranges, nested groups, and variables of
+// hosts and groups.
 func listed(t testing.TB) string {
 	t.Helper()
 	text, err := os.ReadFile("testdata/ansible-inventory.json")
@@ -20,7 +20,7 @@ func listed(t testing.TB) string {
 	return string(text)
 }
 
-// TestAnsible: what ansible-inventory prints becomes targets.
+// TestAnsible: the output of ansible-inventory becomes targets.
 func TestAnsible(t *testing.T) {
 	all, err := ParseAnsible("hosts.json", listed(t))
 	if err != nil {

@@ -18,7 +18,7 @@ func found(id string, s audit.Severity, text string) Finding {
 	return Finding{ID: "LR-" + id + ":net." + id, Rule: "LR-" + id, Tunable: "net." + id, Severity: s, Text: text}
 }
 
-// seen is what a sweep saw on a day, of a host that is set up as facts say.
+// seen returns what a sweep saw on a day on a host with the given facts.
 func seen(day int, facts string, findings ...Finding) *Observation {
 	return &Observation{Name: "fw1", Time: monday.AddDate(0, 0, day), ID: "4f2a", Hostname: "fw1.example.org", OS: "freebsd", Release: "14.2", Role: "firewall",
 		Facts: facts, Knowledge: "k1", Record: NoRecord, Findings: findings}
@@ -28,7 +28,7 @@ func failed(day int, why string) *Observation {
 	return &Observation{Name: "fw1", Time: monday.AddDate(0, 0, day), Failure: why}
 }
 
-// told are changes in short.
+// told returns changes in short form.
 func told(changes []Change) string {
 	var all []string
 	for _, c := range changes {
@@ -37,7 +37,7 @@ func told(changes []Change) string {
 	return strings.Join(all, ", ")
 }
 
-// TestCompare goes through a host's life; each step says what is told of it.
+// TestCompare goes through a host's life; each step lists the reported changes.
 func TestCompare(t *testing.T) {
 	a, b := found("A", audit.Warning, "low"), found("B", audit.Error, "gone")
 	drift := DriftFinding("sysctl net.x", "net.x", "1", "2", "000001-x")
@@ -54,19 +54,19 @@ func TestCompare(t *testing.T) {
 		told string
 		left string // the rules of its findings
 	}{
-		{"not reached at first", failed(0, "no route"), "unreachable baseline", ""},
+		{"unreachable at first", failed(0, "no route"), "unreachable baseline", ""},
 		{"nor later", failed(1, "timeout"), "", ""},
 		{"the first audit", seen(2, "f1", a), "first-seen baseline", "LR-A"},
-		{"as it was", seen(3, "f1", a), "", "LR-A"},
+		{"unchanged", seen(3, "f1", a), "", "LR-A"},
 		{"another text", seen(4, "f1", found("A", audit.Warning, "lower still")), "", "LR-A"},
-		{"a finding came", seen(5, "f2", a, b), "facts host, came host LR-B", "LR-A LR-B"},
+		{"a new finding", seen(5, "f2", a, b), "facts host, came host LR-B", "LR-A LR-B"},
 		{"it went", seen(6, "f2", a), "went host LR-B", "LR-A"},
 		{"drift", seen(7, "f2", a, drift), "drift host LR-APPLIED", "LR-A LR-APPLIED"},
-		{"drift that nobody could read again", unread, "", "LR-A LR-APPLIED"},
+		{"drift that could not be read again", unread, "", "LR-A LR-APPLIED"},
 		{"drifted further", seen(9, "f2", a, further), "drift host LR-APPLIED", "LR-A LR-APPLIED"},
 		{"put right", seen(10, "f2", a), "drift-ended host LR-APPLIED", "LR-A"},
-		{"the catalogue knows more", knows(seen(11, "f2", a, b)), "came catalogue LR-B", "LR-A LR-B"},
-		{"a finding is worse", knows(seen(12, "f2", worse, b)), "came host LR-A, went host LR-A", "LR-A LR-B"},
+		{"a newer catalogue", knows(seen(11, "f2", a, b)), "came catalogue LR-B", "LR-A LR-B"},
+		{"a worse finding", knows(seen(12, "f2", worse, b)), "came host LR-A, went host LR-A", "LR-A LR-B"},
 		{"lost", failed(13, "no route"), "unreachable host", "LR-A LR-B"},
 		{"lost still", failed(14, "timeout"), "", "LR-A LR-B"},
 		{"found again", knows(seen(15, "f2", worse, b)), "reachable host", "LR-A LR-B"},
@@ -105,8 +105,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestChangesAddUp: whatever sweeps see, what stood at first, with what came and without what
-// went, is what stands; and what only reads otherwise changes nothing.
+// TestChangesAddUp: the initial state plus appeared minus disappeared findings is always the current state,
+// and different wording of a finding is no change.
 func TestChangesAddUp(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	pool := []Finding{found("A", audit.Error, "a"), found("A", audit.Warning, "a"), found("B", audit.Info, "b"), found("C", audit.Warning, "c"),
@@ -132,12 +132,12 @@ func TestChangesAddUp(t *testing.T) {
 				switch c.Kind {
 				case Came, Drift:
 					if standing[key] {
-						t.Fatalf("round %d, day %d: %s came twice", round, day, key)
+						t.Fatalf("round %d, day %d: %s appeared twice", round, day, key)
 					}
 					standing[key] = true
 				case Went, DriftEnded:
 					if !standing[key] {
-						t.Fatalf("round %d, day %d: %s went, and was not there", round, day, key)
+						t.Fatalf("round %d, day %d: %s disappeared, but was not present", round, day, key)
 					}
 					delete(standing, key)
 				case FirstSeen:
@@ -157,12 +157,12 @@ func TestChangesAddUp(t *testing.T) {
 			}
 			for key := range now {
 				if !standing[key] {
-					t.Fatalf("round %d, day %d: %s stands, and never came", round, day, key)
+					t.Fatalf("round %d, day %d: %s is present, but never appeared", round, day, key)
 				}
 			}
-			for key := range standing { // a value that drifted on is told by its next drift alone
+			for key := range standing { // further drift is reported only as the new drift
 				if !now[key] && !strings.Contains(key, DriftRule) {
-					t.Fatalf("round %d, day %d: %s is gone, and never went", round, day, key)
+					t.Fatalf("round %d, day %d: %s is absent, but never disappeared", round, day, key)
 				}
 				if !now[key] {
 					delete(standing, key)
@@ -172,7 +172,7 @@ func TestChangesAddUp(t *testing.T) {
 	}
 }
 
-// TestSetDigest knows findings, not their order, their number or their texts.
+// TestSetDigest: the digest depends on the findings, not on their order, number or wording.
 func TestSetDigest(t *testing.T) {
 	a, b := found("A", audit.Error, "1"), found("B", audit.Info, "2")
 	other := a
@@ -189,14 +189,14 @@ func TestSetDigest(t *testing.T) {
 		}
 	}
 	if Digest("ab", "c") == Digest("a", "bc") || Digest("a") == Digest("a", "") {
-		t.Error("parts run together")
+		t.Error("different fields with the same concatenation have the same digest")
 	}
 	if SetDigest([]Finding{DriftFinding("x", "x", "1", "2", "t")}) == SetDigest([]Finding{DriftFinding("x", "x", "1", "3", "t")}) {
-		t.Error("drift to another value is the same")
+		t.Error("drift to another value has the same digest")
 	}
 }
 
-// TestAlerts: only what a host did itself, and for the worse.
+// TestAlerts: only a change of the host itself, for the worse, raises an alert.
 func TestAlerts(t *testing.T) {
 	worse := []Kind{Came, Drift, Unreachable}
 	for _, k := range Kinds() {
@@ -209,8 +209,8 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// TestFirstRecord: drift that a sweep sees when it can read a host's record for the first time
-// is no news, what else came is.
+// TestFirstRecord: drift seen when a host's record can be read for the first time is not reported, other
+// new findings are.
 func TestFirstRecord(t *testing.T) {
 	first := seen(0, "f1")
 	first.Record, first.Unread = "", "root's alone"
@@ -221,8 +221,8 @@ func TestFirstRecord(t *testing.T) {
 	}
 }
 
-// TestHostIsAnother: release, role and name are told; a host that tells its identifier at last
-// keeps it, and a clone's is not overwritten by what both share.
+// TestHostIsAnother: changes of release, role and name are reported; a host that gets an identifier keeps it,
+// and that of a clone is not overwritten by the shared one.
 func TestHostIsAnother(t *testing.T) {
 	h, _ := Compare(nil, failed(0, "down"))
 	if h.ID != ByName+"fw1" {
@@ -247,12 +247,12 @@ func TestHostIsAnother(t *testing.T) {
 	renamed := seen(3, "f1")
 	renamed.Name = "fw-new"
 	if after, _ := Compare(&h, renamed); after.Name != "fw-new" {
-		t.Errorf("reached as fw-new, called %q", after.Name)
+		t.Errorf("reached as fw-new, but named %q", after.Name)
 	}
 	lost := failed(3, "down")
 	lost.Name = "fw-new"
 	if after, _ := Compare(&h, lost); after.Name != "fw1" {
-		t.Errorf("not reached as fw-new, called %q", after.Name)
+		t.Errorf("not reached as fw-new, but named %q", after.Name)
 	}
 }
 
@@ -271,7 +271,7 @@ func TestApplied(t *testing.T) {
 	}
 }
 
-// TestTotalAndWorst add rules up over roles, with the worst severity.
+// TestTotalAndWorst: rules are summed over roles, with the worst severity.
 func TestTotalAndWorst(t *testing.T) {
 	got := Total([]RuleCount{{Rule: "A", Severity: audit.Info, Role: "web", Hosts: 1}, {Rule: "B", Severity: audit.Warning, Hosts: 4}, {Rule: "A", Severity: audit.Error, Hosts: 2}, {Rule: "A", Severity: audit.Warning, Hosts: 3}})
 	want := []RuleTotal{{"A", audit.Error, 6, map[string]int{"web": 1, "": 5}}, {"B", audit.Warning, 4, map[string]int{"": 4}}}
@@ -289,8 +289,7 @@ func TestTotalAndWorst(t *testing.T) {
 	}
 }
 
-// TestSummarise adds plans up: hosts that change alike share a line, and what a host had before
-// makes another.
+// TestSummarise: hosts with the same changes share a line; a different old value makes another line.
 func TestSummarise(t *testing.T) {
 	v := func(s string) *string { return &s }
 	c := func(setting string, was *string, value string) PlannedChange {

@@ -13,8 +13,8 @@ func live(name, value string) fact.Tunable {
 	return fact.Tunable{Name: name, Namespace: fact.Kernel, Live: &value}
 }
 
-// TestFactsDigest: counters, states and interfaces that come and go make no other host;
-// settings, hardware and lines of files do.
+// TestFactsDigest: counters, states and transient interfaces do not change the digest; settings, hardware and
+// lines of files do.
 func TestFactsDigest(t *testing.T) {
 	settable := func(name string) bool { return name != "fs.file-nr" }
 	base := func() *fact.Facts {
@@ -63,11 +63,11 @@ func TestTextfile(t *testing.T) {
 		}
 	}
 	if text = Textfile(Status{}, nil); strings.Contains(text, "last_sweep") {
-		t.Errorf("a sweep that never was:\n%s", text)
+		t.Errorf("without a sweep:\n%s", text)
 	}
 }
 
-// TestShorten: long texts are cut at a whole character.
+// TestShorten: long texts are cut at a character boundary.
 func TestShorten(t *testing.T) {
 	if got := shorten(strings.Repeat("é", 400)); len(got) > maxText || !strings.HasSuffix(got, "é…") {
 		t.Errorf("%d bytes: %q", len(got), got[len(got)-8:])

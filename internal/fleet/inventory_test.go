@@ -69,8 +69,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestLimitIsOrderless: the order of what is left out or narrowed does not matter, and what
-// Limit keeps is in the list's order.
+// TestLimitIsOrderless: exclusions and intersections may be given in any order, and the result is in the
+// list's order.
 func TestLimitIsOrderless(t *testing.T) {
 	all, err := ParseAnsible("hosts.json", listed(t))
 	if err != nil {
@@ -99,7 +99,7 @@ func TestLimitIsOrderless(t *testing.T) {
 	}
 }
 
-// FuzzLines: no list makes a target without a name, or one of another scheme.
+// FuzzLines: no list gives a target without a name, or with another scheme.
 func FuzzLines(f *testing.F) {
 	f.Add("# ours\nssh://a\nb role=web states=5M # two\n\nroot@c:22 become=doas\nssh://a\n")
 	f.Add("ssh://\n")

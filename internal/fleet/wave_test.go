@@ -14,13 +14,13 @@ func TestSteps(t *testing.T) {
 		want  []int
 	}{
 		{"1,5%,100%", 240, []int{1, 12, 240}},
-		{"1,5%,100%", 10, []int{1, 10}},     // 5 % of ten is one, which is done
+		{"1,5%,100%", 10, []int{1, 10}},     // 5 % of ten is one, already done
 		{"1,5%,100%", 21, []int{1, 2, 21}},  // rounded up
-		{"1,5%,100%", 1, []int{1}},          // the canary is all there is
+		{"1,5%,100%", 1, []int{1}},          // only the canary
 		{"1,5%,100%", 0, nil},               // nothing to do
-		{"2,10", 4, []int{2, 4}},            // numbers beyond the fleet end with it
-		{"10%", 100, []int{10}},             // the rest is in no step
-		{"0.5%,100%", 1000, []int{5, 1000}}, // parts of percents
+		{"2,10", 4, []int{2, 4}},            // numbers are limited to the fleet
+		{"10%", 100, []int{10}},             // the rest is not in any step
+		{"0.5%,100%", 1000, []int{5, 1000}}, // fractions of a percent
 		{"33.3%,66.6%,100%", 3, []int{1, 2, 3}},
 		{" 1 , 50% , 100% ", 4, []int{1, 2, 4}},
 	} {
@@ -43,7 +43,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestPart: what may be skipped is rounded down, so that no canary may.
+// TestPart: the number of tolerated failures is rounded down, so that a canary's failure is never tolerated.
 func TestPart(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -57,7 +57,7 @@ func TestPart(t *testing.T) {
 	}
 }
 
-// TestLast: the last event counts, and the host's own identifier of the change stays known.
+// TestLast: the last event counts, and the host's own identifier of the change is kept.
 func TestLast(t *testing.T) {
 	e := func(name string, s WaveState, txn string) WaveEvent {
 		return WaveEvent{Name: name, State: s, Transaction: txn}
@@ -72,7 +72,7 @@ func TestLast(t *testing.T) {
 	}
 	for _, s := range WaveStates() {
 		if s.Has() && s.Open() || s.InFlight() && !s.Open() {
-			t.Errorf("%s is of two minds", s)
+			t.Errorf("%s counts both as success and as failure", s)
 		}
 	}
 }

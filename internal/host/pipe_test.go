@@ -9,9 +9,8 @@ import (
 	"testing/iotest"
 )
 
-// TestPipeSaysWhyItEnded: what a program ended with is what reading says at its
-// end, also when its output was closed under the reader; other errors wait for
-// nobody.
+// TestPipeSaysWhyItEnded: at the end of a program's output, reading returns the program's error, also if the
+// output was closed meanwhile; other errors are returned at once.
 func TestPipeSaysWhyItEnded(t *testing.T) {
 	failed, broken := errors.New("exit status 7"), errors.New("broken")
 	for name, c := range map[string]struct {

@@ -7,8 +7,8 @@ import (
 	"linerate/internal/fact"
 )
 
-// TestQueriesOfModulesNeedThem: without its module a filter's command makes the
-// kernel complain, or load the module.
+// TestQueriesOfModulesNeedThem: without its module a filter's command makes the kernel print an error, or
+// load the module.
 func TestQueriesOfModulesNeedThem(t *testing.T) {
 	needs := map[string]string{"pfctl": "pf", "ipfw": "ipfw", "ipfw nat": "ipfw_nat", "ipfw pipe": "dummynet"}
 	asked := 0
@@ -26,6 +26,6 @@ func TestQueriesOfModulesNeedThem(t *testing.T) {
 		}
 	}
 	if asked < 8 {
-		t.Errorf("%d queries of modules", asked)
+		t.Errorf("%d queries need a module", asked)
 	}
 }

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestCompose: whatever the arguments and the input hold, the script sees them
-// and the shell does not.
+// TestCompose: arguments and input reach the script unchanged, and the shell does not interpret them.
 func TestCompose(t *testing.T) {
 	hostile := []string{"", "a b", "'", "$(echo x)", "`id`", "a\nb", "-n", "*", `\`, "!", "\"", "é"}
 	script := `for a; do printf '<%s>' "$a"; done; cat`
@@ -39,7 +38,7 @@ func TestCompose(t *testing.T) {
 func TestComposeRefuses(t *testing.T) {
 	for _, c := range []struct{ arg, stdin string }{{"a\x00b", ""}, {"", "x\x00"}, {"", "a\n" + inputEnd + "\nrm -rf /\n"}, {"", inputEnd}} {
 		if _, err := Compose(":", []string{c.arg}, []byte(c.stdin)); err == nil {
-			t.Errorf("Compose took the argument %q and the input %q", c.arg, c.stdin)
+			t.Errorf("Compose accepted the argument %q and the input %q", c.arg, c.stdin)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// entry is a member of an archive that a test makes.
+// entry is a member of a test's archive.
 type entry struct {
 	name, text string
 	kind       byte
@@ -56,8 +56,8 @@ func gzipped(t testing.TB, data []byte) []byte {
 	return b.Bytes()
 }
 
-// TestUntarHostile: what leads out of a backup, is no file, or unpacks to more than any
-// backup holds ends the reading with its reason.
+// TestUntarHostile: a member that leads out of a backup, is not a file, or unpacks to more than any backup
+// contains ends the reading with a reason.
 func TestUntarHostile(t *testing.T) {
 	many := make([]entry, maxEntries+1)
 	for i := range many {
@@ -70,7 +70,7 @@ func TestUntarHostile(t *testing.T) {
 	}
 	for what, c := range map[string]struct {
 		entries []entry
-		links   bool // are passed over
+		links   bool // links are skipped
 		want    string
 	}{
 		"up":               {[]entry{{name: "etc/../../etc/passwd", text: "x"}}, true, "leads out"},
@@ -91,7 +91,7 @@ func TestUntarHostile(t *testing.T) {
 	}
 }
 
-// FuzzUntar: no archive hands out a name that leads out of it, or more than the limits.
+// FuzzUntar: no archive yields a name that leads out of it, or more than the limits.
 func FuzzUntar(f *testing.F) {
 	plain := archive(f, entry{name: "./etc/config/network", text: "config x\n"}, entry{name: "etc", kind: tar.TypeDir}, entry{name: "l", text: "x", kind: tar.TypeSymlink})
 	f.Add(plain, true)

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// TestSpinTakesTime asks only that a spin is work: it must not be optimised
-// away, and the same work must not differ by orders of magnitude.
+// TestSpinTakesTime checks only that a spin does work: it must not be optimised away, and its duration must not
+// vary by orders of magnitude.
 func TestSpinTakesTime(t *testing.T) {
 	m := Local{}
-	spin := func() (least float64) { // of twenty: any one may have been interrupted
+	spin := func() (least float64) { // the fastest of twenty, as any may be interrupted
 		for range 20 {
 			ns, err := m.Spin(-1)
 			if err != nil {
@@ -29,7 +29,7 @@ func TestSpinTakesTime(t *testing.T) {
 }
 
 func TestMeterSeesOnlyItsOwnThreads(t *testing.T) {
-	// A place gives its work a thread of its own; so must this one.
+	// A place runs work on a separate thread; so must this one.
 	place := func(f func() error) error {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()

@@ -35,7 +35,7 @@ parts:
   - {name: given, mode: overload, rate: 500kpps, blocks: 2, seconds: 0.5}
 `
 
-// runners run packets on a simulated testbed.
+// runners runs packet trials on a simulated testbed.
 func runners(sim *bedtest.Simulated) []lab.Runner {
 	return []lab.Runner{&forward.Runner{Bed: runtest.On(sim), Engine: sim}}
 }
@@ -68,7 +68,7 @@ func TestRunFindsKnownCosts(t *testing.T) {
 			}
 		}
 		if v.Part == "given" && v.Metric == study.LossRatio && v.VariantMean.Float() != 0 {
-			t.Errorf("loss %g below capacity", v.VariantMean.Float())
+			t.Errorf("loss of %g below the capacity", v.VariantMean.Float())
 		}
 		if v.Part == "max" && v.Metric == study.LossRatio && v.VariantMean.Float() < 0.5 {
 			t.Errorf("loss %g at six times the capacity", v.VariantMean.Float())
@@ -84,8 +84,8 @@ func TestRunFindsKnownCosts(t *testing.T) {
 	}
 }
 
-// TestOneBypassPerBlock asks that the chain without DUT is measured once in
-// every block of mode cost, and never in mode overload.
+// TestOneBypassPerBlock: the bypass without a DUT is measured once in every block of mode cost, and never in
+// mode overload.
 func TestOneBypassPerBlock(t *testing.T) {
 	trials, _, err := simulate(t, &bedtest.Simulated{}, lab.Task{Spec: runtest.Parse(t, spec), Seed: 5})
 	if err != nil {
@@ -249,7 +249,7 @@ func TestModeThatCannotBeHad(t *testing.T) {
 	}
 	s.Metrics[0].Primary, s.Metrics[2].Primary = false, true
 	if _, err := l.Run(context.Background(), lab.Task{Spec: s, Seed: 5}, func(study.Trial) error { return nil }, nil); err == nil {
-		t.Error("the primary metric's mode cannot be had, and nothing was said")
+		t.Error("no error although the primary metric's mode is unavailable")
 	}
 }
 
@@ -293,8 +293,8 @@ func TestProgressCountsDown(t *testing.T) {
 	}
 }
 
-// A mode that this machine lacks leaves its testbed out, also where what comes
-// beside the error is a nil pointer in an interface.
+// TestModeWithoutATestbed: an unavailable mode has no testbed, also if the error comes with a nil pointer in an
+// interface.
 func TestModeWithoutATestbed(t *testing.T) {
 	sim := &bedtest.Simulated{}
 	l := &lab.Lab{Machine: sim, Runners: []lab.Runner{&forward.Runner{Engine: sim, Bed: func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
@@ -312,8 +312,8 @@ func TestModeWithoutATestbed(t *testing.T) {
 	}
 }
 
-// TestShareOfCapacity: a load in shares of the capacity is what was measured
-// just before, and one beyond the generator is passed over.
+// TestShareOfCapacity: a load in shares of capacity uses the capacity measured just before, and one beyond the
+// generator is skipped.
 func TestShareOfCapacity(t *testing.T) {
 	s := runtest.Parse(t, `name: sim
 question: q
@@ -346,7 +346,7 @@ metrics: [{metric: loss_ratio, part: half, primary: true}]
 	}
 }
 
-// TestNothingToFlood: a testbed whose DUT has no service says so, and gives up.
+// TestNothingToFlood: a testbed whose DUT has no service returns an error.
 func TestNothingToFlood(t *testing.T) {
 	s := runtest.Parse(t, `name: sim
 question: q

@@ -9,9 +9,9 @@ import (
 	"linerate/studies"
 )
 
-// TestEstimatesAreOfRecords holds them to within a quarter of what whole runs took
-// on two quiet CPUs of a virtual machine, from the first trial to the next study's,
-// without trials that were done again. gone are variants that it could not have.
+// TestEstimatesAreOfRecords: estimates are within a quarter of the duration of whole runs on two quiet CPUs of
+// a virtual machine, from the first trial to the next study's, without repeated trials. gone lists the
+// variants that were unavailable.
 func TestEstimatesAreOfRecords(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -24,7 +24,7 @@ func TestEstimatesAreOfRecords(t *testing.T) {
 		{"firewall-state", false, 660, nil}, {"forwarding", false, 86, nil}, {"jail-hop", false, 20, nil},
 		{"nat", false, 18, nil}, {"offloads", false, 21, nil}, {"policy-routing", false, 20, nil}, {"redirects", false, 14, nil},
 		{"routes", false, 98, nil}, {"rp-filter", false, 18, nil},
-		// Of servers, on two CPUs that others used as well.
+		// Studies of servers, on two CPUs with other load.
 		{"http-concurrency", true, 27, nil}, {"release-mirror", true, 13, nil}, {"tls", true, 14, []string{"ktls"}}, {"web-latency", true, 40, nil},
 		{"mail", true, 48, nil}, {"loss-curve", false, 60, nil}, {"throughput", false, 154, nil}, {"burst", false, 147, nil},
 		{"syn-flood", false, 150, nil}, {"tunnels", false, 22, []string{"ipip", "gre", "wireguard", "ipsec"}},
@@ -46,13 +46,13 @@ func TestEstimatesAreOfRecords(t *testing.T) {
 			s = s.Quick()
 		}
 		if got := Estimate(Task{Spec: s}).Seconds(); math.Abs(got/c.seconds-1) > 0.25 {
-			t.Errorf("%s: %.0f s are estimated, %.0f were taken", c.name, got, c.seconds)
+			t.Errorf("%s: estimated %.0f s, but it took %.0f s", c.name, got, c.seconds)
 		}
 	}
 }
 
-// TestTrialsDoneAgainCount: progress is not complete while an invalid trial is to
-// be done again, and its second attempt counts.
+// TestTrialsDoneAgainCount: progress is not complete while an invalid trial is to be repeated, and the second
+// attempt counts.
 func TestTrialsDoneAgainCount(t *testing.T) {
 	data, err := studies.Read("overload")
 	if err != nil {
@@ -70,7 +70,7 @@ func TestTrialsDoneAgainCount(t *testing.T) {
 	}
 	slot, ok := study.Next(task.Spec, task.Seed, task.Done, never)
 	if !ok {
-		t.Fatal("nothing is done again")
+		t.Fatal("no trial is repeated")
 	}
 	done, total, left := pace{}.left(task, never)
 	if done != len(slots) || total != done+1 || left <= 0 {

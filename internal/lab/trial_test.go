@@ -8,8 +8,7 @@ import (
 	"linerate/internal/testbed"
 )
 
-// TestOfAnotherSystem: a variant that names its system is tried on no other's
-// testbed.
+// TestOfAnotherSystem: a variant with an os is not tried on another system's testbed.
 func TestOfAnotherSystem(t *testing.T) {
 	for _, c := range []struct {
 		kind, os string

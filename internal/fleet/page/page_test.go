@@ -9,7 +9,7 @@ import (
 	"linerate/internal/show"
 )
 
-// shown is what a page shows, with white space folded.
+// shown returns what a page shows, with white space folded.
 func shown(fill func(*show.Page)) string {
 	p := show.NewPage(show.Style{Width: 200})
 	fill(p)
@@ -25,7 +25,7 @@ func want(t *testing.T, got string, parts ...string) {
 	}
 }
 
-// TestMoreThanIsShown: a page names the first of many and counts the rest.
+// TestMoreThanIsShown: a page lists the first of many entries and counts the rest.
 func TestMoreThanIsShown(t *testing.T) {
 	changes := make([]fleet.Change, MostChanges+2)
 	for i := range changes {
@@ -38,7 +38,7 @@ func TestMoreThanIsShown(t *testing.T) {
 	want(t, got, "… and 2 changes more, in the JSON")
 	want(t, shown(func(p *show.Page) { Changes(p, changes[:1]) }), "LR-X: low")
 	if got := shown(func(p *show.Page) { Changes(p, nil) }); got != "" {
-		t.Errorf("of none: %q", got)
+		t.Errorf("without changes: %q", got)
 	}
 	hosts := make([]fleet.Host, MostChanges+3)
 	want(t, shown(func(p *show.Page) { Rule(p, "LR-X", []fleet.RuleCount{{Hosts: 4}, {Hosts: 5}}, hosts, 1234) }), "LR-X on 9 of 1,234 hosts:", "and 3 more, in the JSON")
@@ -47,8 +47,8 @@ func TestMoreThanIsShown(t *testing.T) {
 	}
 }
 
-// TestStatusAndWave: rules are added up over roles, the worst severity counts; a wave's
-// hosts without a text share a line.
+// TestStatusAndWave: rules are summed over roles with the worst severity; a wave's hosts without a text share
+// a line.
 func TestStatusAndWave(t *testing.T) {
 	counts := []fleet.RuleCount{{Rule: "LR-A", Severity: audit.Info, Hosts: 1}, {Rule: "LR-B", Severity: audit.Warning, Hosts: 2}, {Rule: "LR-A", Severity: audit.Error, Hosts: 2}}
 	got := shown(func(p *show.Page) {

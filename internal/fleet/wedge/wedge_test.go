@@ -17,8 +17,8 @@ func hostsOf(n, strata int) (out []Host) {
 	return out
 }
 
-// TestDraw: every host is in a wave, waves take their share of each stratum, half of a wave waits,
-// half of those are shams, and a seed draws the same again.
+// TestDraw: every host is in a wave, waves take their share of each stratum, half of a wave waits, half of
+// those are shams, and a seed gives the same draw again.
 func TestDraw(t *testing.T) {
 	ends := []int{8, 20, 40, 80}
 	drawn := Draw(hostsOf(80, 4), ends, 7)
@@ -33,7 +33,7 @@ func TestDraw(t *testing.T) {
 		if h.Sham {
 			n["sham"]++
 			if !h.Held {
-				t.Errorf("%+v: a sham that does not wait", h)
+				t.Errorf("%+v: a sham host is not in the waiting half", h)
 			}
 		}
 	}
@@ -44,7 +44,7 @@ func TestDraw(t *testing.T) {
 	}
 	again, other := Draw(hostsOf(80, 4), ends, 7), Draw(hostsOf(80, 4), ends, 8)
 	if fmt.Sprint(again) != fmt.Sprint(drawn) || fmt.Sprint(other) == fmt.Sprint(drawn) {
-		t.Error("a seed is not the draw")
+		t.Error("the same seed gives another draw")
 	}
 }
 
@@ -65,8 +65,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// filled is a rollout of 20 hosts whose values are exact: their level, a trend that all share, and
-// the effect on those that have the plan, with a scatter of one percent.
+// filled is a rollout of 20 hosts: their level, a common trend, and the effect on those with the plan, with
+// a scatter of one percent.
 func filled(better stats.Direction, effect float64, waves int) *Trial {
 	t := &Trial{Better: better, Harm: 5, Seed: 3, Waves: 4, Hosts: Draw(hostsOf(20, 2), []int{2, 5, 10, 20}, 3)}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -84,7 +84,7 @@ func filled(better stats.Direction, effect float64, waves int) *Trial {
 	return t
 }
 
-// TestKnownTruth: hosts that differ a thousandfold, and a trend of 30 % a wave, hide no effect.
+// TestKnownTruth: hosts that differ a thousandfold, and a trend of 30 % per wave, do not hide an effect.
 func TestKnownTruth(t *testing.T) {
 	for _, c := range []struct {
 		better stats.Direction
@@ -109,8 +109,8 @@ func TestKnownTruth(t *testing.T) {
 	}
 }
 
-// TestPass: what scatters too much to see harm says so before the first wave; a wave that shows
-// neither harm nor its absence waits, and no longer than it may.
+// TestPass: a metric with too much scatter to detect harm says so before the first wave; a wave that shows
+// neither harm nor its absence waits, up to its limit.
 func TestPass(t *testing.T) {
 	trial := filled(stats.LowerIsBetter, 0, 0)
 	if text, blind := trial.Power(); blind || !strings.Contains(text, "20 hosts: sees 5 % with power 0.8 after wave") {
@@ -120,7 +120,7 @@ func TestPass(t *testing.T) {
 	if text, blind := trial.Power(); !blind || !strings.Contains(text, "no wave sees 0.01 %; the last sees") {
 		t.Error(text)
 	}
-	// By the baselines it sees 5 %, but then the hosts scatter more.
+	// By the baselines it can detect 5 %, but then the hosts scatter more.
 	trial = filled(stats.LowerIsBetter, 0, 0)
 	r, measured := rand.New(rand.NewPCG(4, 4)), 0
 	l, err := trial.Pass(3, func() error {
@@ -141,7 +141,7 @@ func TestPass(t *testing.T) {
 	}
 }
 
-// TestLost: a host that gave no reading counts for no period, and the others still do.
+// TestLost: a host without a reading is left out of that period, and the others still count.
 func TestLost(t *testing.T) {
 	trial := filled(stats.LowerIsBetter, 0.2, 4)
 	trial.Periods[4].Values[7] = stats.Num(math.NaN())
@@ -149,12 +149,12 @@ func TestLost(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 	if _, ok := trial.Look(5); ok {
-		t.Error("a wave that was not measured has a look")
+		t.Error("a wave without measurements has a look")
 	}
 }
 
-// TestSmallFleet: one of eight hosts can be drawn in eight ways, none improbable: the scatter of the
-// baselines excludes harm, and a wave that does harm still goes no further.
+// TestSmallFleet: one of eight hosts can be drawn in eight ways, none of them improbable: the baselines'
+// scatter decides whether harm is excluded, and a harmful wave still stops the rollout.
 func TestSmallFleet(t *testing.T) {
 	for effect, want := range map[float64]Says{0: Go, 0.04: Wait, 0.2: Harm} {
 		trial := &Trial{Better: stats.LowerIsBetter, Harm: 5, Waves: 3, Hosts: Draw(hostsOf(8, 1), []int{1, 4, 8}, 3)}

@@ -9,7 +9,7 @@ import (
 	"linerate/internal/hint"
 )
 
-// TestOpenRefused: a file that may not be read, which may be one of configuration, is called no bundle.
+// TestOpenRefused: a file that may not be read could be configuration, so the error does not call it a bad bundle.
 func TestOpenRefused(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "sysctl.conf")
 	if _, err := OpenBundle(name); err == nil || err.Error() != "open "+name+": no such file or directory" || !strings.Contains(hint.Of(err), "linerate capture") {

@@ -15,7 +15,7 @@ import (
 	"linerate/internal/host/hosttest"
 )
 
-// pack makes a tar.gz of headers with texts.
+// pack makes a tar.gz of headers and texts.
 func pack(t testing.TB, entries ...any) []byte {
 	t.Helper()
 	var buf bytes.Buffer
@@ -136,7 +136,7 @@ func TestManyBigEntriesAreRefused(t *testing.T) {
 		entries = append(entries, "out/x", piece)
 	}
 	if _, err := ReadBundle(bytes.NewReader(pack(t, entries...)), "b"); err == nil || !strings.Contains(err.Error(), "unpacked") {
-		t.Errorf("a bomb gave %v", err)
+		t.Errorf("a decompression bomb gave %v", err)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 	"linerate/internal/host"
 )
 
-// opened is a tree of files and links.
+// opened returns a tree of files and links.
 func opened(t *testing.T, files, links map[string]string) *Tree {
 	t.Helper()
 	dir := write(t, files)
@@ -38,8 +38,8 @@ func opened(t *testing.T, files, links map[string]string) *Tree {
 	return tree
 }
 
-// TestLinksStayInTheTree: an absolute link means a place in the tree, of files and of
-// directories; nothing leads out of it, and no circle lasts.
+// TestLinksStayInTheTree: an absolute link to a file or directory is resolved within the tree; nothing leads
+// out of it, and link loops end.
 func TestLinksStayInTheTree(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(outside, []byte("outside"), 0o600); err != nil {
@@ -64,21 +64,20 @@ func TestLinksStayInTheTree(t *testing.T) {
 		}
 	}
 	if names, err := tree.ReadDir(ctx, "/etc/conf.d"); err != nil || !slices.Equal(names, []string{"10", "20"}) {
-		t.Errorf("a directory by an absolute link: %q, %v", names, err)
+		t.Errorf("a directory behind an absolute link: %q, %v", names, err)
 	}
 	if _, err := tree.ReadDir(ctx, "/usr/x"); err == nil || !strings.Contains(err.Error(), "not a directory") {
 		t.Errorf("a file as a directory: %v", err)
 	}
 	if _, err := tree.ReadDir(ctx, "/none"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a directory that is not there: %v", err)
+		t.Errorf("a directory that does not exist: %v", err)
 	}
 	if _, err := tree.Output(ctx, host.Query{}); !errors.Is(err, host.ErrNotLive) || tree.LeftOut() != nil {
 		t.Errorf("a tree answers a command: %v", err)
 	}
 }
 
-// TestPipesDoNotBlock: a tree from elsewhere may hold anything; neither reading nor
-// listing waits for who never comes.
+// TestPipesDoNotBlock: a tree may contain anything; neither reading nor listing waits for a pipe's writer.
 func TestPipesDoNotBlock(t *testing.T) {
 	tree := opened(t, map[string]string{"etc/x": "x"}, map[string]string{"etc/rc.conf.d/linked": "/etc/pipe"})
 	for _, p := range []string{"etc/pipe", "etc/rc.conf.d/sshd"} {
@@ -96,7 +95,7 @@ func TestPipesDoNotBlock(t *testing.T) {
 	}
 }
 
-// TestNamesAreBounded: an empty directory has no names, a full one at most so many.
+// TestNamesAreBounded: an empty directory has no names, a full one at most the bound.
 func TestNamesAreBounded(t *testing.T) {
 	tree := opened(t, map[string]string{"etc/b": "", "etc/a": ""}, map[string]string{"empty/x": "y"})
 	if err := os.Remove(filepath.Join(tree.dir, "empty/x")); err != nil {
@@ -110,8 +109,7 @@ func TestNamesAreBounded(t *testing.T) {
 	}
 }
 
-// TestWhatTellsItsRelease: a copy of a running Linux and an appliance do, other trees need
-// to be told.
+// TestWhatTellsItsRelease: a copy of a running Linux and an appliance reveal their release, other trees do not.
 func TestWhatTellsItsRelease(t *testing.T) {
 	for file, want := range map[string]bool{"proc/sys/kernel/osrelease": true, "conf/config.xml": true, "config/config.boot": true, "etc/openwrt_release": true, "etc/rc.conf": false, "etc/sysctl.d/x.conf": false} {
 		if got := opened(t, map[string]string{file: "x"}, nil).Tells(); got != want {

@@ -79,8 +79,8 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// TestAnswersAreWhole: an answer that is cut wherever, as of a script whose output nobody
-// hands over in time, is an error; so is none of what prints nothing.
+// TestAnswersAreWhole: a truncated answer, as of a script whose output is not delivered in time, is an error;
+// an empty answer of a successful script is not.
 func TestAnswersAreWhole(t *testing.T) {
 	for script, want := range map[string]string{"echo a; echo b": "a\nb\n", "printf 'no end of line'": "no end of line", ":": "", "cat": "input\n"} {
 		if got, err := (&Runner{}).Run(t.Context(), script, nil, []byte("input")); err != nil || string(got) != want {
@@ -108,8 +108,8 @@ func TestAnswersAreWhole(t *testing.T) {
 
 func TestPiper(t *testing.T) { hosttest.Piper(t, &Runner{}, true) }
 
-// What a command writes beyond the limit is read and dropped; what was started beside it
-// and holds its output open does not hold the answer up for ever.
+// TestOutputIsBounded: output beyond the limit is read and dropped; a background process that holds the
+// output open does not delay the answer for ever.
 func TestOutputIsBounded(t *testing.T) {
 	for script, want := range map[string]int{"head -c 300000 /dev/zero": 1000, "printf abc; exec >&-; exit 3": 3, ":": 0} {
 		b := &bounded{limit: 1000}
@@ -122,7 +122,7 @@ func TestOutputIsBounded(t *testing.T) {
 	if err := new(bounded).of(exec.Command("/nonexistent"), time.Minute); err == nil {
 		t.Error("a command that cannot start gives no error")
 	}
-	// The rest of the commands lives on with both outputs open, until this test hangs up.
+	// The background process keeps both outputs open until this test hangs up.
 	b, complaint := &bounded{limit: 1000}, &bounded{limit: 1000}
 	cmd := exec.Command("/bin/sh", "-c", "printf abc; cat <&3 & exit 0")
 	hold, ours, err := os.Pipe()

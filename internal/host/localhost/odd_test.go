@@ -15,7 +15,7 @@ import (
 	"linerate/internal/host"
 )
 
-// TestPipesDoNotBlock: neither reading nor listing waits for who never comes.
+// TestPipesDoNotBlock: neither reading nor listing waits for a pipe's writer.
 func TestPipesDoNotBlock(t *testing.T) {
 	pipe, ctx := filepath.Join(t.TempDir(), "pipe"), context.Background()
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
@@ -32,12 +32,11 @@ func TestPipesDoNotBlock(t *testing.T) {
 		t.Errorf("an empty directory: %q, %v", names, err)
 	}
 	if _, err := New().ReadFile(ctx, empty); err == nil || strings.Contains(err.Error(), empty) {
-		t.Errorf("an error names the path that its reader adds: %v", err)
+		t.Errorf("an error contains the path, which its caller adds too: %v", err)
 	}
 }
 
-// TestBoundedKeepsTheFirst: a command that prints without end is never blocked, and what is
-// kept ends at the bound.
+// TestBoundedKeepsTheFirst: a command with endless output is never blocked, and what is kept ends at the bound.
 func TestBoundedKeepsTheFirst(t *testing.T) {
 	for _, c := range []struct {
 		writes []string
@@ -62,9 +61,9 @@ func TestBoundedKeepsTheFirst(t *testing.T) {
 // TestAnswersOfCommands: a command's own complaint is told first, a stop with its cause, and
 // the caller's environment does not reach it.
 func TestAnswersOfCommands(t *testing.T) {
-	_, err := New().Output(context.Background(), host.EthtoolQueries("nosuch0")[0]) // elsewhere than on Linux there is no such command
+	_, err := New().Output(context.Background(), host.EthtoolQueries("nosuch0")[0]) // the command exists only on Linux
 	if err == nil || !errors.Is(err, host.ErrNoCommand) && !strings.Contains(err.Error(), "(exit status ") {
-		t.Errorf("an interface that is not there: %v", err)
+		t.Errorf("an interface that does not exist: %v", err)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(errors.New("the user left"))
@@ -83,8 +82,8 @@ func TestAnswersOfCommands(t *testing.T) {
 	}
 }
 
-// TestManyNamesAreBounded: a directory of more names than facts hold gives the first and
-// says so.
+// TestManyNamesAreBounded: of a directory with more names than facts hold, the first ones are returned with
+// an error.
 func TestManyNamesAreBounded(t *testing.T) {
 	names := make([]string, host.MaxNames+1)
 	for i := range names {

@@ -2,7 +2,7 @@ package sshhost
 
 import "testing"
 
-// TestRefusedBy: what sudo warns of before it runs a script is not why that failed.
+// TestRefusedBy: a warning that sudo prints before it runs a script is not the reason for the script's failure.
 func TestRefusedBy(t *testing.T) {
 	const warning = "sudo: unable to resolve host box: Name or service not known"
 	for said, refused := range map[string]bool{

@@ -108,8 +108,8 @@ func TestSlowHostIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestRunnerTimesOut: a runner's own limit ends a script whose context has none, and the
-// next script has a new connection.
+// TestRunnerTimesOut: a runner's own limit ends a script whose context has none, and the next script gets a
+// new connection.
 func TestRunnerTimesOut(t *testing.T) {
 	s := sshtest.Start(t, sshtest.Options{})
 	r := &sshhost.Runner{Name: "ssh://box", Timeout: 2 * time.Second, Dial: func(context.Context) (*sshhost.Client, error) { return dial(t, s, sshhost.Options{}) }}
@@ -123,7 +123,7 @@ func TestRunnerTimesOut(t *testing.T) {
 	}
 }
 
-// A host that accepts and never speaks must not hold us.
+// TestSilentHostIsGivenUp: a host that accepts a connection and never answers must not block.
 func TestSilentHostIsGivenUp(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -145,7 +145,7 @@ func TestSilentHostIsGivenUp(t *testing.T) {
 	}
 }
 
-// The connection is cut after so many bytes, by a proxy in between.
+// TestCutInTheMiddle: a proxy cuts the connection after a number of bytes.
 func TestCutInTheMiddle(t *testing.T) {
 	s := sshtest.Start(t, sshtest.Options{})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -225,7 +225,7 @@ func TestHostKeys(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			write(t, filepath.Join(s.Dir, "known_hosts"), c.known)
-			// Whatever the configuration says of it, keys are verified.
+			// Keys are verified whatever the configuration says.
 			write(t, s.Config, s.ClientConfig("box")+"  StrictHostKeyChecking no\n")
 			_, err := dial(t, s, sshhost.Options{})
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(hint.Of(err), c.hint) {
@@ -287,7 +287,7 @@ func TestLogins(t *testing.T) {
 		config := strings.Replace(s.ClientConfig("box"), "IdentityAgent none", "IdentitiesOnly yes\n  IdentityAgent "+socket, 1)
 		write(t, s.Config, strings.Replace(config, s.Dir+"/id\n", other.Dir+"/id\n", 1))
 		if _, err := dial(t, s, sshhost.Options{}); err == nil {
-			t.Error("a key of the agent that the configuration does not name was used")
+			t.Error("a key of the agent was used that the configuration does not name")
 		}
 	})
 }
@@ -304,7 +304,7 @@ func startAgent(t *testing.T, key string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = agent.Process.Kill(); _ = agent.Wait(); os.RemoveAll(dir) })
-	// The agent's file is there before the agent listens.
+	// The agent's socket exists before the agent listens.
 	labtest.Eventually(func() bool {
 		c, err := net.Dial("unix", socket)
 		if err == nil {
@@ -339,7 +339,7 @@ func TestProxyJump(t *testing.T) {
 	})
 }
 
-// TestConfiguration: what ssh(1) follows is followed, and what it cannot read is said.
+// TestConfiguration: options of ssh(1) are honoured, and an unreadable configuration is reported.
 func TestConfiguration(t *testing.T) {
 	s := sshtest.Start(t, sshtest.Options{})
 	t.Run("match blocks", func(t *testing.T) {
@@ -354,7 +354,7 @@ func TestConfiguration(t *testing.T) {
 	})
 }
 
-// TestNothingStays: when a connection is closed, lost or its owner was killed, no ssh and no socket is left.
+// TestNothingStays: when a connection is closed or lost, or its owner is killed, no ssh and no socket is left.
 func TestNothingStays(t *testing.T) {
 	s := sshtest.Start(t, sshtest.Options{})
 	tmp := t.TempDir()
@@ -365,15 +365,15 @@ func TestNothingStays(t *testing.T) {
 	}
 	c := mustDial(t, s)
 	if c.Close(); !labtest.Eventually(left) {
-		t.Error("closed, and something stays")
+		t.Error("something is left after closing")
 	}
 	c = mustDial(t, s)
 	s.Cut(t)
 	if !labtest.Eventually(c.Lost) {
-		t.Error("the lost connection is not noticed")
+		t.Error("a lost connection is not noticed")
 	}
 	if c.Close(); !labtest.Eventually(left) {
-		t.Error("lost, and something stays")
+		t.Error("something is left of a lost connection")
 	}
 }
 
@@ -423,8 +423,7 @@ func TestBecomeIsOneOfTwo(t *testing.T) {
 	}
 }
 
-// TestBusyHost: one that takes a connection at once and its time for the login is
-// waited for.
+// TestBusyHost: a host that accepts the connection at once but is slow to log in is waited for.
 func TestBusyHost(t *testing.T) {
 	s := sshtest.Start(t, sshtest.Options{})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -473,7 +472,7 @@ func TestPiper(t *testing.T) {
 	hosttest.Piper(t, &sshhost.Runner{Name: "there", Dial: func(context.Context) (*sshhost.Client, error) { return mustDial(t, s), nil }}, false)
 }
 
-// TestLoginHasAHomeOfItsOwn: the files of whoever runs the tests are not read.
+// TestLoginHasAHomeOfItsOwn: the files of the user who runs the tests are not read.
 func TestLoginHasAHomeOfItsOwn(t *testing.T) {
 	s := sshtest.Start(t, sshtest.Options{})
 	out, err := mustDial(t, s).Run(t.Context(), sshhost.Script{Name: "home", Text: "echo $HOME"})

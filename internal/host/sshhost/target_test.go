@@ -22,7 +22,7 @@ func TestParseTarget(t *testing.T) {
 	}
 	for _, bad := range []string{"", "fw1", "ssh://", "ssh://root:pw@fw1", "ssh://fw1/etc", "ssh://fw1?x=1", "ssh://fw1:0", "ssh://fw1:99999", "ssh://-oProxyCommand=id", "ssh://a b", "ssh://-l@fw1", "ssh://x@%68", "http://fw1", "ssh://fw1#x", "ssh://$(id)@fw1"} {
 		if got, err := ParseTarget(bad); err == nil {
-			t.Errorf("%q is taken as %+v", bad, got)
+			t.Errorf("%q is accepted as %+v", bad, got)
 		}
 	}
 }
@@ -41,7 +41,7 @@ func FuzzParseTarget(f *testing.F) {
 	})
 }
 
-// What a host sends before and after the mark is hostile.
+// FuzzReadAfter: what a host sends before and after the mark may be hostile.
 func FuzzReadAfter(f *testing.F) {
 	f.Add([]byte("motd\nmark\nbody"))
 	f.Add(bytes.Repeat([]byte("x"), 70_000))
@@ -52,7 +52,7 @@ func FuzzReadAfter(f *testing.F) {
 			t.Errorf("%d bytes of 10", len(out))
 		}
 		if err == nil && !bytes.Contains(in, []byte("mark")) {
-			t.Error("the mark was found where there is none")
+			t.Error("the mark was found although it is missing")
 		}
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"linerate/internal/testbed"
 )
 
-// talking is a bed whose DUT says the same twice, and more of one counter.
+// talking is a bed whose DUT returns fixed telemetry except for one growing counter.
 type talking struct {
 	testbed.Bed
 	times *int
@@ -24,8 +24,7 @@ func (b talking) Telemetry(context.Context) (testbed.Telemetry, error) {
 		Gauges: map[string]float64{"cpu0_celsius": 40, "cpu1_celsius": math.NaN(), "cpu2_celsius": math.Inf(-1)}}, nil
 }
 
-// TestWhatIsNoNumberIsNotRecorded: a DUT may say anything of itself; a trial of it
-// can be written nonetheless.
+// TestWhatIsNoNumberIsNotRecorded: whatever telemetry a DUT returns, the trial can be written as JSON.
 func TestWhatIsNoNumberIsNotRecorded(t *testing.T) {
 	var o study.Observation
 	tell, err := telemetry(t.Context(), talking{times: new(int)}, false, &o)

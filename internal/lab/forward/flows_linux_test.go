@@ -15,7 +15,7 @@ import (
 	"linerate/internal/testbed/netnsbed"
 )
 
-// byCoin is a study in which drawn flows have another rule than the others.
+// byCoin returns a study in which randomly drawn flows have another rule than the rest.
 func byCoin(t *testing.T, order, rule, parts string) (study.Spec, []study.Trial) {
 	t.Helper()
 	labtest.Namespaces(t)
@@ -53,8 +53,8 @@ metrics: [{metric: flow_latency_p50_ns, part: flows, primary: true, margin_perce
 	return s, trials
 }
 
-// TestTheCoinIsTheKernels: of the flows that nft draws, and drops, none arrives, and of those that it
-// leaves every one: what arms are told apart by is what the kernel does.
+// TestTheCoinIsTheKernels: of the flows that nft draws and drops none arrives, and all others do: the kernel's
+// draw is the one by which the arms are told apart.
 func TestTheCoinIsTheKernels(t *testing.T) {
 	_, trials := byCoin(t, "round-robin", "$coin drop", "blocks: 4, seconds: 0.05, warmup: 0")
 	for _, trial := range trials {
@@ -68,9 +68,9 @@ func TestTheCoinIsTheKernels(t *testing.T) {
 	}
 }
 
-// TestFlowsTellTheirRule: where flows send trains, those that pass 200 rules more take longer than
-// the others, and the two halves of the others alike. Where frames of all flows are mixed, each waits
-// for all others: the flows look alike, and only the share of them that is drawn tells.
+// TestFlowsTellTheirRule: if flows send trains, those that pass 200 more rules take longer, and the two halves
+// of the others do not differ. If frames of all flows are mixed, each waits for all others: flows do not
+// differ, and only the drawn share shows the effect.
 func TestFlowsTellTheirRule(t *testing.T) {
 	for _, order := range []string{"trains", "random"} {
 		s, trials := byCoin(t, order, "$coin jump slow", "blocks: 12, seconds: 0.1, warmup: 0.05")

@@ -30,15 +30,14 @@ parts:
   - {name: cost, mode: cost, blocks: 4, seconds: 0.2}
 `
 
-// takeTurns runs a task on a simulated testbed whose arms take turns; kept are
-// the files of raw slices.
+// takeTurns runs a task on a simulated testbed with interleaved arms; kept are the files of raw slices.
 func takeTurns(t *testing.T, sim *bedtest.Turns, task lab.Task) (trials []study.Trial, kept map[string][]byte, err error) {
 	t.Helper()
 	trials, kept, _, err = runtest.Run(t, &lab.Lab{Machine: sim.Simulated, Runners: []lab.Runner{&Runner{Bed: runtest.On(sim.Simulated), Engine: sim}}}, task)
 	return trials, kept, err
 }
 
-// runners run packets on a simulated testbed.
+// runners runs packet trials on a simulated testbed.
 func runners(sim *bedtest.Simulated) []lab.Runner {
 	return []lab.Runner{&Runner{Bed: runtest.On(sim), Engine: sim}}
 }
@@ -78,8 +77,7 @@ func TestTurnsFindKnownCosts(t *testing.T) {
 	}
 }
 
-// TestOrderOfMakingIsRandom: no arm is always made first, for what is made
-// first lies elsewhere in memory.
+// TestOrderOfMakingIsRandom: no arm is always created first, because that affects its place in memory.
 func TestOrderOfMakingIsRandom(t *testing.T) {
 	s := runtest.Parse(t, strings.Replace(turnsSpec, "blocks: 4", "blocks: 12", 1))
 	trials, _, err := takeTurns(t, &bedtest.Turns{Simulated: &bedtest.Simulated{}}, lab.Task{Spec: s, Seed: 5})
@@ -95,13 +93,13 @@ func TestOrderOfMakingIsRandom(t *testing.T) {
 	}
 	for arm, at := range places {
 		if len(at) < 3 {
-			t.Errorf("%s was made at places %v in 12 instances", arm, at)
+			t.Errorf("%s was created at positions %v in 12 instances", arm, at)
 		}
 	}
 }
 
-// TestTornInstanceIsRunAgainWhole: after a crash between two trials of an
-// instance all its arms are measured anew, and only those count.
+// TestTornInstanceIsRunAgainWhole: after a crash between two trials of an instance all its arms are measured
+// again, and only those count.
 func TestTornInstanceIsRunAgainWhole(t *testing.T) {
 	s := runtest.Parse(t, turnsSpec)
 	whole, _, err := takeTurns(t, &bedtest.Turns{Simulated: &bedtest.Simulated{}}, lab.Task{Spec: s, Seed: 5})
@@ -141,8 +139,7 @@ func TestUnavailableArmLeavesTheOthers(t *testing.T) {
 	}
 }
 
-// TestBusyCPUMakesAnInstanceInvalid: with nearly every slice disturbed there is
-// no verdict, and a reason.
+// TestBusyCPUMakesAnInstanceInvalid: if nearly every slice is disturbed there is no verdict, but a reason.
 func TestBusyCPUMakesAnInstanceInvalid(t *testing.T) {
 	sim := &bedtest.Turns{Simulated: &bedtest.Simulated{Faults: func(int) bedtest.Fault { return bedtest.Fault{Contention: 0.9} }}}
 	trials, _, err := takeTurns(t, sim, lab.Task{Spec: runtest.Parse(t, turnsSpec), Seed: 5})

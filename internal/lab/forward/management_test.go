@@ -9,7 +9,7 @@ import (
 	"linerate/internal/study"
 )
 
-// prober notes when it is started and stopped.
+// prober records when it is started and stopped.
 type prober struct {
 	study.Prober
 	began            time.Time
@@ -19,7 +19,7 @@ type prober struct {
 func (a *prober) Start() { a.started = time.Since(a.began) }
 func (a *prober) Stop()  { a.stopped = time.Since(a.began) }
 
-// TestAskingEndsWithTheInterrupt: a run's end, and an interrupt before it, end asking.
+// TestAskingEndsWithTheInterrupt: probing ends with the run, or with an interrupt before that.
 func TestAskingEndsWithTheInterrupt(t *testing.T) {
 	const minute = time.Minute
 	for _, c := range []struct{ interrupted, started, stopped time.Duration }{
@@ -27,7 +27,7 @@ func TestAskingEndsWithTheInterrupt(t *testing.T) {
 		{minute / 2, settled, minute / 2},
 		{settled / 2, 0, 0},
 	} {
-		synctest.Test(t, func(t *testing.T) { // its clock moves when all wait
+		synctest.Test(t, func(t *testing.T) { // its clock advances when all goroutines wait
 			ctx, cancel := context.WithTimeout(t.Context(), c.interrupted)
 			defer cancel()
 			a := &prober{began: time.Now()}

@@ -28,8 +28,8 @@ metrics:
   - {metric: overload_forwarding_rate_pps, part: max, primary: true}
 `
 
-// TestSlicesThatFellShortAreDoneAgain: what kept the generator for two slices
-// on end costs no trial, and no frame is forgotten.
+// TestSlicesThatFellShortAreDoneAgain: a generator that is delayed for two consecutive slices costs no trial,
+// and every frame is accounted for.
 func TestSlicesThatFellShortAreDoneAgain(t *testing.T) {
 	sim := &bedtest.Simulated{Seed: 1, Late: func(_ string, n int) float64 {
 		if n%4 == 1 || n%4 == 2 {
@@ -66,8 +66,8 @@ func TestSlicesThatFellShortAreDoneAgain(t *testing.T) {
 	}
 }
 
-// TestSlicesOfAStarvedDUTAreDoneAgain: what takes the DUT's CPU for two slices on
-// end costs no trial either, at any load.
+// TestSlicesOfAStarvedDUTAreDoneAgain: two slices in which other load takes the DUT's CPU cost no trial
+// either, at any load.
 func TestSlicesOfAStarvedDUTAreDoneAgain(t *testing.T) {
 	sim := &bedtest.Simulated{Seed: 1, Waits: func(n int) float64 {
 		if n%8 < 2 {
@@ -96,8 +96,8 @@ func TestSlicesOfAStarvedDUTAreDoneAgain(t *testing.T) {
 	}
 }
 
-// TestAnArmThatIsNeverOfferedItsLoad: its trials are invalid, after its first
-// slice was tried thrice; the others' are not.
+// TestAnArmThatIsNeverOfferedItsLoad: its trials are invalid after three tries of its first slice; those of
+// the others are not.
 func TestAnArmThatIsNeverOfferedItsLoad(t *testing.T) {
 	s := runtest.Parse(t, strings.Replace(slicedSpec, "rate: 500kpps", "rate: 50%", 1))
 	sim := &bedtest.Simulated{Seed: 1, Late: func(device string, _ int) float64 {
@@ -132,8 +132,7 @@ func TestAnArmThatIsNeverOfferedItsLoad(t *testing.T) {
 	}
 }
 
-// TestEachArmsDropsAreItsOwn: what the machine counts once for all DUTs is told of
-// the arm whose slice it was.
+// TestEachArmsDropsAreItsOwn: machine-wide drop counters are attributed to the arm whose slice it was.
 func TestEachArmsDropsAreItsOwn(t *testing.T) {
 	trials, _, err := simulate(t, &bedtest.Simulated{Seed: 1, Backlogged: true}, lab.Task{Spec: runtest.Parse(t, slicedSpec), Seed: 5})
 	if err != nil {
@@ -155,8 +154,8 @@ func TestEachArmsDropsAreItsOwn(t *testing.T) {
 	}
 }
 
-// TestAllArmsAreToldWhatTheMachineDropped: where arms take turns too short to read
-// its counters around each, as slices of a cost are.
+// TestAllArmsAreToldWhatTheMachineDropped: machine-wide drops are attributed to all arms if turns are too short
+// to read the counters around each, as in mode cost.
 func TestAllArmsAreToldWhatTheMachineDropped(t *testing.T) {
 	lossy := &bedtest.Simulated{Backlogged: true, Faults: func(int) bedtest.Fault { return bedtest.Fault{NothingRx: true} }}
 	trials, _, err := takeTurns(t, &bedtest.Turns{Simulated: lossy}, lab.Task{Spec: runtest.Parse(t, turnsSpec), Seed: 5})
@@ -166,8 +165,7 @@ func TestAllArmsAreToldWhatTheMachineDropped(t *testing.T) {
 	runtest.ToldAlike(t, trials)
 }
 
-// Overloaded DUTs that take turns see one machine too, and each keeps its own
-// account.
+// TestOverloadTakesTurns: interleaved overloaded DUTs see the same machine, and each has its own account.
 func TestOverloadTakesTurns(t *testing.T) {
 	text := `name: turns
 question: What does a hundred rules take?

@@ -27,7 +27,7 @@ parts:
   - {name: given, mode: overload, rate: 500kpps, blocks: 2, seconds: 0.5}
 `
 
-// look runs a task with instruments, and returns what they saw and kept.
+// look runs a task with instruments, and returns what they saw and stored.
 func look(t *testing.T, sim *bedtest.Simulated, p lab.Task) (seen []study.Telemetry, kept map[string][]byte) {
 	t.Helper()
 	l := &lab.Lab{Machine: sim, Profiler: sim.Profile, Runners: runners(sim), Looked: func(x study.Telemetry) error { seen = append(seen, x); return nil }}
@@ -53,7 +53,7 @@ func TestInstrumentsLookIntoEveryVariant(t *testing.T) {
 	}
 	none, rules := byName["cost/none"], byName["cost/rules-100"]
 	if m := profile.Movers(none.Stacks, rules.Stacks)[0]; m.Name != "nft_do_chain" || m.After-m.Before < 20 {
-		t.Errorf("what moved most is %+v", m)
+		t.Errorf("the largest change is %+v", m)
 	}
 	found, err := profile.Read(kept[none.Profile.Pprof])
 	if err != nil || profile.Total(found) != profile.Total(none.Stacks) {
@@ -66,10 +66,10 @@ func TestInstrumentsGoOnWhereTheyStopped(t *testing.T) {
 	had := []study.Telemetry{{Part: "cost", Variant: "none"}, {Part: "max", Variant: "set"}}
 	seen, _ := look(t, &bedtest.Simulated{Refuse: runtest.Refuse("net.ipv4.no_such")}, lab.Task{Spec: s, Seed: 5, Telemetry: had})
 	if len(seen) != 4 {
-		t.Errorf("%d looks, want the 4 that were left", len(seen))
+		t.Errorf("%d profiles, want the remaining 4", len(seen))
 	}
 	s.Profile = false
 	if seen, _ := look(t, &bedtest.Simulated{}, lab.Task{Spec: s, Seed: 5}); len(seen) != 0 {
-		t.Errorf("%d looks that nobody asked for", len(seen))
+		t.Errorf("%d profiles although none was requested", len(seen))
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"linerate/internal/testbed/bedtest"
 )
 
-// asked is an engine that keeps what it was asked for.
+// asked is an engine that records the requested specs.
 type asked struct {
 	*bedtest.Simulated
 	sends, counts []string
@@ -29,9 +29,8 @@ func (a *asked) NewReceiver(device string, in port.Place, w load.Watch) (load.Re
 	return a.Simulated.NewReceiver(device, in, w)
 }
 
-// TestEveryWayIsAStream: each direction of each path is a stream of its own,
-// from the one machine's port to the other's, between the path's own addresses,
-// and has as much of the load.
+// TestEveryWayIsAStream: each direction of each path is a separate stream, from one machine's port to the
+// other's, between the path's own addresses, with an equal share of the load.
 func TestEveryWayIsAStream(t *testing.T) {
 	s := runtest.Parse(t, `name: both
 question: What do both directions cost?

@@ -24,8 +24,8 @@ parts:
   - {name: found, mode: overload, directions: both, blocks: 2, seconds: 0.5, search: {method: rfc2544}}
 `
 
-// TestBothDirectionsAreOfferedAtOnce: the rate in each direction, an account of
-// both together, and a search's loads of each.
+// TestBothDirectionsAreOfferedAtOnce: the rate applies to each direction, the account covers both, and so do a
+// search's loads.
 func TestBothDirectionsAreOfferedAtOnce(t *testing.T) {
 	s := runtest.Parse(t, bothSpec)
 	trials, out, err := simulate(t, &bedtest.Simulated{Seed: 1}, lab.Task{Spec: s, Seed: 5})
@@ -47,14 +47,14 @@ func TestBothDirectionsAreOfferedAtOnce(t *testing.T) {
 	if math.Abs(rates["one"]-100e3) > 100 || math.Abs(rates["both"]-200e3) > 200 {
 		t.Errorf("offered %v, want 100 kpps one way and 200 kpps both", rates)
 	}
-	// The simulated generators send six times of what a DUT forwards, each.
+	// Each simulated generator sends six times what a DUT forwards.
 	if each := 6e9 / (bedtest.ForwardNS + bedtest.BypassNS/2); math.Abs(rates["most"]/each-1) > 0.01 {
 		t.Errorf("a search's loads end at %.0f, want %.0f: what one generator sends", rates["most"], each)
 	}
 }
 
-// TestOneWayTestbed: parts of both directions are left out, named, where the
-// testbed carries one; the primary metric's part must be had.
+// TestOneWayTestbed: parts with both directions are skipped with a warning on a one-way testbed; the primary
+// metric's part must be available.
 func TestOneWayTestbed(t *testing.T) {
 	s := runtest.Parse(t, bothSpec)
 	trials, out, err := simulate(t, &bedtest.Simulated{Seed: 1, OneWay: "one generator"}, lab.Task{Spec: s, Seed: 5})
@@ -72,12 +72,11 @@ func TestOneWayTestbed(t *testing.T) {
 	}
 	primary := strings.Replace(bothSpec, "rate: 100kpps, blocks", "directions: both, rate: 100kpps, blocks", 1)
 	if _, _, err := simulate(t, &bedtest.Simulated{OneWay: "one generator"}, lab.Task{Spec: runtest.Parse(t, primary), Seed: 5}); err == nil || !strings.Contains(err.Error(), "one generator") {
-		t.Errorf("a primary part that cannot be had came to %v", err)
+		t.Errorf("an unavailable primary part gave %v", err)
 	}
 }
 
-// TestDirectionsOfAModeThatIsNotHad: of a testbed that could not be brought up
-// nobody knows what it carries.
+// TestDirectionsOfAModeThatIsNotHad: it is unknown what a testbed carries that could not be set up.
 func TestDirectionsOfAModeThatIsNotHad(t *testing.T) {
 	s := runtest.Parse(t, strings.Replace(bothSpec, "{name: one, mode: overload, rate: 100kpps", "{name: one, mode: cost", 1))
 	sim := &bedtest.Simulated{Seed: 1}

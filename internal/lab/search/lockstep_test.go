@@ -12,8 +12,7 @@ import (
 	"linerate/internal/testbed/bedtest"
 )
 
-// spread is by how much a variant that is the control once more differs from
-// it, at most, as a log ratio.
+// spread returns how much a second copy of the control differs from it at most, as a log ratio.
 func spread(t *testing.T, text string, wander func(time.Duration) float64) (worst float64, how study.Interleaving) {
 	t.Helper()
 	s := runtest.Parse(t, by(study.RFC2544, text))
@@ -43,8 +42,8 @@ func spread(t *testing.T, text string, wander func(time.Duration) float64) (wors
 	return worst, how
 }
 
-// A machine whose speed wanders within seconds is the same machine to searches
-// that advance together, and another to each of those that follow each other.
+// TestLockstepSeesOneMachine: if the machine's speed varies within seconds, searches in lockstep see the same
+// machine, and consecutive searches do not.
 func TestLockstepSeesOneMachine(t *testing.T) {
 	wander := func(clock time.Duration) float64 { return 1 + 0.4*math.Sin(clock.Seconds()/7) }
 	together, how := spread(t, searchSpec, wander)
@@ -57,7 +56,7 @@ func TestLockstepSeesOneMachine(t *testing.T) {
 	}
 }
 
-// An arm that cannot be had is unavailable; the others are searched.
+// TestLockstepWithoutAnArm: an arm that cannot be created is unavailable; the others are searched.
 func TestLockstepWithoutAnArm(t *testing.T) {
 	text := strings.Replace(searchSpec, "nft: {linear: 100}", "{sysctl: net.ipv4.no_such, value: 1}", 1)
 	sim := &bedtest.Simulated{Seed: 3, Refuse: runtest.Refuse("net.ipv4.no_such")}
@@ -80,6 +79,6 @@ func TestLockstepWithoutAnArm(t *testing.T) {
 		}
 	}
 	if gone != 1 || len(trials) != 2*2+1 {
-		t.Errorf("%d trials, %d of the arm that is not there", len(trials), gone)
+		t.Errorf("%d trials, %d of the unavailable arm", len(trials), gone)
 	}
 }

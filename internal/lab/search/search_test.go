@@ -30,7 +30,7 @@ metrics:
   - {metric: conditional_throughput_pps, primary: true}
 `
 
-// by is searchSpec, or one like it, with the method given.
+// by returns searchSpec, or a similar one, with the given method.
 func by(method, text string) string {
 	if method == study.RFC2544 {
 		return strings.NewReplacer("method: mlr, goals: [ndr, pdr]", "method: rfc2544", study.ConditionalThroughput, study.Throughput).Replace(text)
@@ -38,8 +38,8 @@ func by(method, text string) string {
 	return text
 }
 
-// Both methods find the simulated router's capacity within their width, and
-// the study its verdict.
+// TestSearchFindsCapacity: both methods find the simulated router's capacity within their width, and the study
+// its verdict.
 func TestSearchFindsCapacity(t *testing.T) {
 	for _, method := range []string{study.MLR, study.RFC2544} {
 		s := runtest.Parse(t, by(method, searchSpec))
@@ -78,7 +78,7 @@ func TestSearchFindsCapacity(t *testing.T) {
 	}
 }
 
-// A generator slower than the router finds its own limit, and says so.
+// TestSearchBoundByGenerator: with a generator slower than the router the search finds the generator's limit, and says so.
 func TestSearchBoundByGenerator(t *testing.T) {
 	s := runtest.Parse(t, searchSpec)
 	sim := &bedtest.Simulated{Seed: 3, Faults: func(int) bedtest.Fault { return bedtest.Fault{GeneratorX: 0.5} }}
@@ -94,7 +94,7 @@ func TestSearchBoundByGenerator(t *testing.T) {
 	}
 }
 
-// A search keeps to its time, whatever had to be repeated.
+// TestSearchKeepsToItsTime: a search keeps its time limit, whatever had to be repeated.
 func TestSearchKeepsToItsTime(t *testing.T) {
 	for _, text := range []string{searchSpec, strings.Replace(searchSpec, "variants:", "interleave: false\nvariants:", 1)} {
 		s := runtest.Parse(t, text)
@@ -119,7 +119,7 @@ func TestSearchKeepsToItsTime(t *testing.T) {
 	}
 }
 
-// runners run searches and packets on a simulated testbed.
+// runners runs searches and packet trials on a simulated testbed.
 func runners(sim *bedtest.Simulated) []lab.Runner {
 	return []lab.Runner{Runner{&packets.Runner{Bed: runtest.On(sim), Engine: sim}}, &packets.Runner{Bed: runtest.On(sim), Engine: sim}}
 }

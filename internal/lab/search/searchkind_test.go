@@ -19,8 +19,8 @@ func kindSpec(search, metric string) string {
 	return strings.Replace(s, study.ConditionalThroughput, metric, 1)
 }
 
-// TestBackToBackFindsTheRing: a simulated router holds 256 frames and forwards
-// a sixth of what arrives meanwhile.
+// TestBackToBackFindsTheRing: a simulated router buffers 256 frames and meanwhile forwards a sixth of what
+// arrives.
 func TestBackToBackFindsTheRing(t *testing.T) {
 	s := runtest.Parse(t, kindSpec("{method: back-to-back, repeats: 3, step_frames: 1}", study.BackToBackFrames))
 	sim := &bedtest.Simulated{Seed: 3}
@@ -36,7 +36,7 @@ func TestBackToBackFindsTheRing(t *testing.T) {
 		if want := bedtest.RingFrames / (1 - 1/6.0); math.Abs(b.Mean-want) > 3 || tr.Metrics[study.BackToBackFrames] != b.Mean {
 			t.Errorf("%s: bursts of %g frames, want %g", tr.Variant, b.Mean, want)
 		}
-		// What the ring holds, at full rate.
+		// What the ring holds at full rate.
 		if held := b.CorrectedTime * tr.Saw().Search.GeneratorMax; math.Abs(held-bedtest.RingFrames) > 0.06*bedtest.RingFrames {
 			t.Errorf("%s: the buffer holds %g frames, want %d", tr.Variant, held, bedtest.RingFrames)
 		}
@@ -47,8 +47,8 @@ func TestBackToBackFindsTheRing(t *testing.T) {
 	shown(t, s, trials, "longest burst", "corrected buffer time", "RFC 9004")
 }
 
-// TestLossCurve: what the simulated router cannot forward is lost, and the
-// curve ends at the second load that it can.
+// TestLossCurve: what the simulated router cannot forward is lost, and the curve ends at the second load
+// without loss.
 func TestLossCurve(t *testing.T) {
 	s := runtest.Parse(t, kindSpec("{method: loss-curve, step_percent: 5}", study.LossFreeLoad))
 	trials, _, err := simulate(t, &bedtest.Simulated{Seed: 3}, lab.Task{Spec: s, Seed: 5})
@@ -77,7 +77,7 @@ func TestLossCurve(t *testing.T) {
 	}
 }
 
-// shown reports the trials and looks for words in the page.
+// shown reports the trials and checks that the page contains words.
 func shown(t *testing.T, s study.Spec, trials []study.Trial, words ...string) study.Results {
 	t.Helper()
 	r := study.Analyse(s, 5, study.Environment{}, trials)

@@ -32,12 +32,12 @@ parts:
   - {seconds: 1.2, warmup: 0.1, blocks: 3}
 `
 
-// fakeSites raises sites that are nothing.
+// fakeSites raises fake sites.
 type fakeSites struct {
 	raised [][]string
 	closed bool
-	gone   string // the arm that cannot be had
-	kernel string // what is set of it
+	gone   string // the unavailable arm
+	kernel string // the kernel's current setting
 	local  []string
 }
 
@@ -76,13 +76,13 @@ type fakeService struct {
 	asked   []string // in order
 	seeds   []uint64
 	tls     int
-	most    int // asked at the same time
+	most    int // largest number asked at the same time
 	now     int
 	crash   string
-	uneven  bool // no two blocks are alike
-	looks   int  // at their time
+	uneven  bool // blocks differ
+	looks   int  // reads of CPU time
 	kernel  func() string
-	found   []string // of the kernel, at each turn and start
+	found   []string // the kernel's setting at each turn and start
 }
 
 func (f *fakeService) Start(_ context.Context, _ testbed.Site, own []setting.Setting, part study.Part) (Server, error) {
@@ -105,7 +105,7 @@ func (f *fakeService) Start(_ context.Context, _ testbed.Site, own []setting.Set
 type fakeServer struct {
 	*fakeService
 	name  string
-	turns int // it was asked so often
+	turns int // number of turns
 }
 
 func (s *fakeServer) Ask(_ context.Context, o Offer) (*request.Account, request.Meter, error) {
@@ -164,7 +164,7 @@ func (s *fakeServer) Stop() (*study.ServerLog, error) {
 	return nil, nil
 }
 
-// asked runs a study of servers that are none.
+// asked runs a study with fake servers.
 func asked(t *testing.T, s study.Spec, sites *fakeSites, service *fakeService, allowed bool) ([]study.Trial, error) {
 	t.Helper()
 	r := Runner{Service: service, Sites: func(context.Context) (testbed.Sites, error) { return sites, nil }}
@@ -192,7 +192,7 @@ func TestServersAreAskedTogether(t *testing.T) {
 		t.Fatalf("%d trials of %d instances, %d asked at once", len(trials), len(sites.raised), service.most)
 	}
 	if slices.Sort(service.seeds); !slices.Equal(slices.Compact(slices.Clone(service.seeds)), []uint64{service.seeds[0], service.seeds[3], service.seeds[6]}) {
-		t.Errorf("seeds %x: all arms of a block are to have the same requests, each block others", service.seeds)
+		t.Errorf("seeds %x: all arms of a block must have the same requests, and different blocks different ones", service.seeds)
 	}
 	r := study.Analyse(s, 3, study.Environment{}, runtest.Drifting(trials))
 	for _, v := range r.Verdicts {
@@ -208,7 +208,7 @@ func TestServersAreAskedTogether(t *testing.T) {
 func TestClosedLoopsTakeTurns(t *testing.T) {
 	sites, service := &fakeSites{}, &fakeService{}
 	_, trials := serveStudy(t, strings.Replace(servedSpec, "rate: 100", "rate: 0", 1), sites, service)
-	// Three turns of 0.4 s an arm.
+	// Three turns of 0.4 s per arm.
 	if len(trials) != 9 || service.most != 1 || len(service.asked) != 27 {
 		t.Fatalf("%d trials, %d at once, %d turns", len(trials), service.most, len(service.asked))
 	}
@@ -217,7 +217,7 @@ func TestClosedLoopsTakeTurns(t *testing.T) {
 	}
 	first := service.asked[:3]
 	if !slices.ContainsFunc([]int{3, 6, 9, 12, 15, 18, 21, 24}, func(i int) bool { return !slices.Equal(service.asked[i:i+3], first) }) {
-		t.Error("all rounds have one order")
+		t.Error("all rounds have the same order")
 	}
 }
 
@@ -255,8 +255,7 @@ func TestAServerThatCrashesOrCannotBeHad(t *testing.T) {
 	}
 }
 
-// TestArmsBeginOneAfterTheOther: they have one schedule, and would else ask at
-// the same instants.
+// TestArmsBeginOneAfterTheOther: the arms share a schedule, so their starts are staggered.
 func TestArmsBeginOneAfterTheOther(t *testing.T) {
 	for i, want := range []time.Duration{0, 25 * time.Millisecond, 50 * time.Millisecond, 75 * time.Millisecond} {
 		if got := stagger(10, i, 4); got != want {
@@ -280,8 +279,8 @@ metrics:
   - {metric: requests_per_second, primary: true}
 `
 
-// TestBurstsTakeTurns: after a round that does not count, four rounds; who has
-// used its time takes part in no more of them. Rates are of bursts.
+// TestBurstsTakeTurns: after a round that does not count there are four rounds; an arm that has used its time
+// takes part in no more. Rates are those of bursts.
 func TestBurstsTakeTurns(t *testing.T) {
 	service := &fakeService{}
 	_, trials := serveStudy(t, burstSpec, &fakeSites{}, service)
@@ -299,7 +298,7 @@ func TestBurstsTakeTurns(t *testing.T) {
 		}
 	}
 	if service.looks != 2*len(trials) {
-		t.Errorf("their time was looked at %d times, want twice in a block of each of %d", service.looks, len(trials))
+		t.Errorf("CPU time was read %d times, want twice in a block of each of %d", service.looks, len(trials))
 	}
 	if n := len(service.asked); n != 2*(3+2*4+1) {
 		t.Errorf("asked %d times", n)
@@ -307,7 +306,7 @@ func TestBurstsTakeTurns(t *testing.T) {
 	seeds := slices.Clone(service.seeds)
 	slices.Sort(seeds)
 	if n := len(slices.Compact(seeds)); n != 2*5 {
-		t.Errorf("%d seeds: all arms of a round are to have the same requests, each round others", n)
+		t.Errorf("%d seeds: all arms of a round must have the same requests, and different rounds different ones", n)
 	}
 }
 
@@ -339,8 +338,8 @@ func hostStudy(t *testing.T, text string, allowed bool) (service *fakeService, s
 	return service, sites, trials
 }
 
-// TestTheKernelsSettingsGoWithTheTurns: what all arms share is written before each
-// turn, and before an arm's server starts; others find it as it was.
+// TestTheKernelsSettingsGoWithTheTurns: a global setting is written before each turn, and before an arm's
+// server starts; other arms find the original value.
 func TestTheKernelsSettingsGoWithTheTurns(t *testing.T) {
 	service, sites, trials := hostStudy(t, hostSpec, true)
 	turns := map[string]int{}
@@ -352,23 +351,22 @@ func TestTheKernelsSettingsGoWithTheTurns(t *testing.T) {
 		t.Errorf("instances %v, found %v", sites.raised, turns)
 	}
 	if sites.kernel != "" || slices.Contains(sites.local, "vm.swappiness") {
-		t.Errorf("the kernel is left with %q, sites were given %v", sites.kernel, sites.local)
+		t.Errorf("the kernel's final setting is %q, sites were given %v", sites.kernel, sites.local)
 	}
 	for _, tr := range trials {
 		if !tr.Valid || tr.Observed.Interleaved == nil || tr.Observed.Interleaved.How != study.Alternating {
 			t.Errorf("%s: %v, %+v", tr.Variant, tr.Reasons, tr.Observed.Interleaved)
 		}
 	}
-	// Whoever's turn is the last.
+	// Whichever arm has the last turn.
 	both := strings.Replace(hostSpec, "name: plain\n", "name: plain\n    settings: [{sysctl: vm.swappiness, value: 8, scope: host}]\n", 1)
 	if _, sites, _ := hostStudy(t, both, true); sites.kernel != "" {
-		t.Errorf("of arms that all have a setting the kernel is left with %q", sites.kernel)
+		t.Errorf("if all arms have a setting, the kernel's final one is %q", sites.kernel)
 	}
 }
 
-// TestTheKernelsSettingsInOneLoop: at the same time nobody can have settings of
-// his own, so an open loop's arms are tried one after the other; and together where
-// those that have some are left out.
+// TestTheKernelsSettingsInOneLoop: arms that run at the same time cannot have different global settings, so an
+// open loop's arms run one after the other; if those with settings are left out, the rest runs together.
 func TestTheKernelsSettingsInOneLoop(t *testing.T) {
 	open := strings.Replace(hostSpec, "burst: 100", "rate: 100", 1)
 	service, sites, _ := hostStudy(t, open, true)
@@ -387,13 +385,13 @@ func TestTheKernelsSettingsInOneLoop(t *testing.T) {
 	_, _, trials = hostStudy(t, strings.Replace(hostSpec, "value: 7", "value: none", 1), true)
 	for _, tr := range trials {
 		if (tr.Variant == "slow") != (tr.Unavailable != "") {
-			t.Errorf("a sysctl that is not there: %s: unavailable %q", tr.Variant, tr.Unavailable)
+			t.Errorf("a sysctl that does not exist: %s: unavailable %q", tr.Variant, tr.Unavailable)
 		}
 	}
 }
 
-// TestServersTrialsAreOfRecords holds trials of mail and files to within a quarter of
-// what they took, as the mean over the arms of mail and files on a quiet machine.
+// TestServersTrialsAreOfRecords: estimates for trials of mail and files are within a quarter of the mean
+// duration over their arms on a quiet machine.
 func TestServersTrialsAreOfRecords(t *testing.T) {
 	for _, c := range []struct {
 		workload, part string
@@ -408,13 +406,12 @@ func TestServersTrialsAreOfRecords(t *testing.T) {
 	} {
 		s := runtest.Parse(t, "name: x\nquestion: q?\nworkload: {"+c.workload+"}\nvariants: [{name: a}, {name: b}]\nparts: [{"+c.part+"}]\nmetrics: [{metric: requests_per_second, primary: true}]\n")
 		if got := s.Expected(s.Parts[0]); math.Abs(got/c.seconds-1) > 0.25 {
-			t.Errorf("%s, %s: %.2f s are believed, %.2f were taken", c.workload, c.part, got, c.seconds)
+			t.Errorf("%s, %s: estimated %.2f s, but it took %.2f s", c.workload, c.part, got, c.seconds)
 		}
 	}
 }
 
-// TestEachTurnIsWarmedUp: of the turns that the arms of a closed loop take, three
-// in 1.2 s.
+// TestEachTurnIsWarmedUp: each turn of a closed loop's arm has a warm-up, three turns in 1.2 s.
 func TestEachTurnIsWarmedUp(t *testing.T) {
 	s := runtest.Parse(t, strings.Replace(servedSpec, ", rate: 100", "", 1))
 	warm, cold := s.Parts[0], s.Parts[0]

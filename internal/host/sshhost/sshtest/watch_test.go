@@ -12,8 +12,8 @@ import (
 	"linerate/internal/labtest"
 )
 
-// TestServerEndsWithItsTest that is killed with all of its process group, as Ctrl-C or a
-// time-out of the whole run does it: the server ends and so does who is logged in.
+// TestServerEndsWithItsTest: if a test is killed with its process group, as by Ctrl-C or a time-out of the
+// whole run, the server and its sessions end.
 func TestServerEndsWithItsTest(t *testing.T) {
 	const inside = "SSHTEST_TO_BE_KILLED"
 	if os.Getenv(inside) != "" {
@@ -48,9 +48,9 @@ func TestServerEndsWithItsTest(t *testing.T) {
 	for what, pid := range map[string]int{"sshd": server, "the login": login} {
 		if !labtest.Eventually(func() bool {
 			line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
-			return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || err == nil && len(line) == 0 // nobody may have waited for it
+			return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || err == nil && len(line) == 0 // it may be a zombie
 		}) {
-			t.Errorf("%s, %d, goes on", what, pid)
+			t.Errorf("%s, pid %d, is still running", what, pid)
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
