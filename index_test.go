@@ -10,7 +10,7 @@ import (
 
 var fileName = regexp.MustCompile(`\b\w+\.go\b`)
 
-// TestIndexesNameFiles: what a package's doc.go says is where things are, is there.
+// TestIndexesNameFiles: the files that a package's doc.go refers to exist.
 func TestIndexesNameFiles(t *testing.T) {
 	docs, err := filepath.Glob("internal/*/doc.go")
 	if err != nil {
@@ -29,7 +29,7 @@ func TestIndexesNameFiles(t *testing.T) {
 		indexes++
 		for _, name := range fileName.FindAllString(index, -1) {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(doc), name)); err != nil {
-				t.Errorf("%s sends a reader to %s: %v", doc, name, err)
+				t.Errorf("%s refers to %s: %v", doc, name, err)
 			}
 		}
 	}
@@ -38,8 +38,8 @@ func TestIndexesNameFiles(t *testing.T) {
 	}
 }
 
-// TestArchitectureNamesWhatExists: every path in the table "To change …, open …"
-// exists, and the page stays short.
+// TestArchitectureNamesWhatExists: every path in the table "To change …, open …" exists, and the page stays
+// short.
 func TestArchitectureNamesWhatExists(t *testing.T) {
 	text, err := os.ReadFile("ARCHITECTURE.md")
 	if err != nil {
@@ -57,6 +57,6 @@ func TestArchitectureNamesWhatExists(t *testing.T) {
 		t.Errorf("the table names %d paths", len(paths))
 	}
 	if n := strings.Count(string(text), "\n"); n > 120 {
-		t.Errorf("ARCHITECTURE.md has %d lines, of 120", n)
+		t.Errorf("ARCHITECTURE.md has %d lines, at most 120 are allowed", n)
 	}
 }

@@ -14,8 +14,7 @@ import (
 	"testing"
 )
 
-// The layers of ARCHITECTURE.md. A package that is in none fails the test:
-// say where it belongs.
+// The layers of ARCHITECTURE.md. Every package must be in one, or the test fails.
 var (
 	// values are pure: data in, data out. Time and seeds are arguments.
 	values = []string{
@@ -30,12 +29,11 @@ var (
 		"internal/instrument", "internal/sockops", "internal/responsive", "internal/rollout",
 		"internal/cli", "internal/wait", "internal/worker", "internal/web",
 	}
-	// stores keep what was measured, or read what others did.
+	// stores keep measurements, or read those of others.
 	stores = []string{"internal/ledger", "internal/store", "internal/accesslog", "imports"}
-	// assemblies put implementations together by what a user asked for.
+	// assemblies combine implementations as the user asked.
 	assemblies = []string{"internal/assemble"}
-	// implementations of an interface never know their siblings, and only
-	// assemblies and cmd know them at all.
+	// implementations of an interface never import each other, and only assemblies and cmd import them.
 	implementations = map[string][]string{
 		"internal/load":    {"internal/load/xdpload", "internal/load/packetload", "internal/load/httpload", "internal/load/fileload", "internal/load/smtpload", "internal/load/remoteload"},
 		"internal/testbed": {"internal/testbed/netnsbed", "internal/testbed/jailbed", "internal/testbed/sshbed"},
@@ -56,9 +54,9 @@ var (
 		{"internal/web", "internal/studydir", "the page only reads: what it imports cannot write a record"},
 		{"internal/audit", "internal/knob", "an audit is data about facts; it sets nothing"},
 	}
-	// impure packages of the standard library, out of reach of values.
+	// impure are packages of the standard library that values must not import.
 	impure = []string{"os", "os/exec", "os/signal", "syscall", "net/http", "database/sql", "crypto/rand", "plugin"}
-	// impureCalls of otherwise pure packages.
+	// impureCalls are impure functions of otherwise pure packages.
 	impureCalls = map[string][]string{
 		"time":         {"Now", "Since", "Until", "Sleep", "After", "Tick", "NewTimer", "NewTicker", "AfterFunc"},
 		"net":          {"Dial", "Listen", "InterfaceByName", "Interfaces", "LookupHost", "ListenPacket"},
@@ -66,7 +64,7 @@ var (
 	}
 )
 
-// TestLayers holds the import rules of ARCHITECTURE.md.
+// TestLayers checks the import rules of ARCHITECTURE.md.
 func TestLayers(t *testing.T) {
 	eachFile(t, func(file, dir string, f *ast.File) {
 		if dir == "." || strings.HasPrefix(dir, "cmd/") || strings.HasPrefix(dir, "bench/") {
@@ -97,23 +95,23 @@ func checkImport(t *testing.T, file, dir, layer, imported string) {
 		return
 	}
 	if strings.HasPrefix(local, "cmd/") || strings.HasPrefix(local, "bench/") {
-		t.Errorf("%s imports %s: what wires packages or measures linerate is imported by no package", file, imported)
+		t.Errorf("%s imports %s: wiring and benches must not be imported", file, imported)
 	}
 	if layer == "value" && layerOf(local) != "value" {
 		t.Errorf("%s imports %s: a value package imports values only", file, imported)
 	}
 	if inside(local, "imports") && !inside(dir, "imports") {
-		t.Errorf("%s imports %s: importers of other people's results are known to cmd only", file, imported)
+		t.Errorf("%s imports %s: only cmd may import the importers of others' results", file, imported)
 	}
 	if layer != "assembly" && layerOf(local) == "assembly" {
-		t.Errorf("%s imports %s: what is put together is known to cmd only", file, imported)
+		t.Errorf("%s imports %s: only cmd may import assemblies", file, imported)
 	}
 	for iface, impls := range implementations {
 		if layer == "assembly" {
 			break
 		}
 		if i := slices.IndexFunc(impls, func(p string) bool { return inside(local, p) }); i >= 0 && !inside(dir, impls[i]) {
-			t.Errorf("%s imports %s: implementations of %s are known to assemblies and cmd only", file, imported, iface)
+			t.Errorf("%s imports %s: only assemblies and cmd may import implementations of %s", file, imported, iface)
 		}
 	}
 	for _, r := range forbidden {
@@ -123,7 +121,7 @@ func checkImport(t *testing.T, file, dir, layer, imported string) {
 	}
 }
 
-// checkCalls refuses calls by which a value would reach the world.
+// checkCalls refuses impure calls in a value package.
 func checkCalls(t *testing.T, file string, f *ast.File) {
 	t.Helper()
 	names := map[string]string{} // name in the file → import path
@@ -144,24 +142,24 @@ func checkCalls(t *testing.T, file string, f *ast.File) {
 			return true
 		}
 		if x, ok := sel.X.(*ast.Ident); ok && slices.Contains(impureCalls[names[x.Name]], sel.Sel.Name) {
-			t.Errorf("%s uses %s.%s: time and chance are arguments of a value package", file, x.Name, sel.Sel.Name)
+			t.Errorf("%s uses %s.%s: a value package must take time and randomness as arguments", file, x.Name, sel.Sel.Name)
 		}
 		return true
 	})
 }
 
-// namedFlag is how a command line's user would type an option.
+// namedFlag matches an option as typed on a command line.
 var namedFlag = regexp.MustCompile(`(^|[ ` + "`" + `])--[a-z][a-z-]+`)
 
-// flagsOfOthers are texts that hold other programs' options.
+// flagsOfOthers are packages whose texts contain other programs' options.
 var flagsOfOthers = map[string]bool{
 	"internal/fact/linux": true, "internal/fact/redact": true, "internal/tunable": true, "internal/capture": true, "internal/report": true,
 	"internal/studydir": true, "internal/knob": true, "internal/apply": true, "internal/assemble/hosts": true, "internal/cli": true,
 	"internal/labtest/pgserver": true,
 }
 
-// TestMessagesNameNoFlags: a library does not know how its caller's user
-// chooses; hint.Option says what there is to choose, cmd writes the flag.
+// TestMessagesNameNoFlags: a library does not know how its caller's users choose an option; it uses
+// hint.Option, and cmd writes the flag.
 func TestMessagesNameNoFlags(t *testing.T) {
 	eachFile(t, func(file, dir string, f *ast.File) {
 		if !strings.HasPrefix(dir, "internal/") && !inside(dir, "imports") || flagsOfOthers[dir] || strings.HasSuffix(file, "_test.go") {
@@ -176,7 +174,7 @@ func TestMessagesNameNoFlags(t *testing.T) {
 	})
 }
 
-// layerOf names the layer of a package directory.
+// layerOf returns the layer of a package directory.
 func layerOf(dir string) string {
 	for _, impls := range implementations {
 		for _, p := range impls {
@@ -200,7 +198,7 @@ func layerOf(dir string) string {
 
 func inside(dir, parent string) bool { return dir == parent || strings.HasPrefix(dir, parent+"/") }
 
-// eachFile parses every Go file that is not a test, whatever its build tags.
+// eachFile parses every non-test Go file, whatever its build tags.
 func eachFile(t *testing.T, visit func(file, dir string, f *ast.File)) {
 	t.Helper()
 	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
@@ -225,7 +223,7 @@ func eachFile(t *testing.T, visit func(file, dir string, f *ast.File)) {
 	}
 }
 
-// TestFileLength keeps files readable: none over 600 lines but generated ones.
+// TestFileLength keeps files readable: none is longer than 600 lines, except generated ones.
 func TestFileLength(t *testing.T) {
 	eachFile(t, func(file, _ string, f *ast.File) {
 		if ast.IsGenerated(f) {
@@ -242,10 +240,10 @@ func TestFileLength(t *testing.T) {
 	})
 }
 
-// escape begins a terminal's escape sequence, however a literal spells it.
+// escape matches the beginning of a terminal's escape sequence, in any notation.
 var escape = regexp.MustCompile(`\\x1[bB]|\\033|\\u001[bB]`)
 
-// TestOneWayToPrint: colours, tables and lines written over are show's.
+// TestOneWayToPrint: only package show writes colours, tables and overwritten lines.
 func TestOneWayToPrint(t *testing.T) {
 	eachFile(t, func(file, dir string, f *ast.File) {
 		if dir == "internal/show" {

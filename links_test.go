@@ -10,34 +10,32 @@ import (
 )
 
 var (
-	// mdLink is a link of Markdown to a place that is not on the web.
+	// mdLink matches a Markdown link to a local file.
 	mdLink = regexp.MustCompile(`\]\(([^)\s:#]+)(#[^)\s]*)?\)`)
-	// docName is a page of docs named in words, as messages and comments do.
+	// docName matches a page of docs named in a message or comment.
 	docName = regexp.MustCompile(`docs/(guide|reference|design)/[a-z0-9./-]+\.(md|svg)`)
 )
 
-// TestDocsLeadSomewhere: every link between pages, and every page that a page,
-// a message or a comment names, is there.
+// TestDocsLeadSomewhere: every link between pages, and every page named in a page, message or comment, exists.
 func TestDocsLeadSomewhere(t *testing.T) {
 	there := func(name string) bool { _, err := os.Stat(name); return err == nil }
 	eachText(t, func(file, text string) {
 		if path.Ext(file) == ".md" {
 			for _, m := range mdLink.FindAllStringSubmatch(text, -1) {
 				if to := path.Join(path.Dir(file), m[1]); !there(to) {
-					t.Errorf("%s links %s, which is not there", file, to)
+					t.Errorf("%s links to %s, which does not exist", file, to)
 				}
 			}
 		}
 		for _, name := range docName.FindAllString(text, -1) {
 			if !there(name) {
-				t.Errorf("%s names %s, which is not there", file, name)
+				t.Errorf("%s names %s, which does not exist", file, name)
 			}
 		}
 	})
 }
 
-// TestDocsAreIndexed: docs/README.md leads to every page, and
-// docs/guide/questions.md to every question's.
+// TestDocsAreIndexed: docs/README.md links to every page, and docs/guide/questions.md to every question's.
 func TestDocsAreIndexed(t *testing.T) {
 	linked := map[string]bool{"docs/README.md": true}
 	for _, index := range []string{"docs/README.md", "docs/guide/questions.md"} {
@@ -51,7 +49,7 @@ func TestDocsAreIndexed(t *testing.T) {
 	}
 	eachText(t, func(file, _ string) {
 		if strings.HasPrefix(file, "docs/") && path.Ext(file) == ".md" && !linked[file] {
-			t.Errorf("no index links %s", file)
+			t.Errorf("no index links to %s", file)
 		}
 	})
 }

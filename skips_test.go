@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// mayskip are test files that skip by themselves, with the reason; all others
-// ask labtest, which refuses to skip where LINERATE_LAB=required.
+// mayskip are the test files that may skip by themselves, with the reason; all others use labtest, which does
+// not skip where LINERATE_LAB=required.
 var mayskip = map[string]string{
-	"internal/labtest/labtest.go":                   "it is what the others ask",
+	"internal/labtest/labtest.go":                   "the others use it",
 	"internal/labtest/session_linux.go":             "kernels that do not share time by sessions have no priority to set",
 	"internal/labtest/vmimage_linux.go":             "boots machines, only when asked to",
 	"internal/sharedtest/sharedtest.go":             "real captures are no part of the project",
@@ -30,7 +30,7 @@ var mayskip = map[string]string{
 	"internal/ledger/ledger_test.go":                "asks who root is under sudo",
 }
 
-// TestSkips: a test that can run does.
+// TestSkips: a test that can run must not skip.
 func TestSkips(t *testing.T) {
 	unused := map[string]bool{}
 	for file := range mayskip {
@@ -50,7 +50,7 @@ func TestSkips(t *testing.T) {
 		}
 		for _, at := range skips(f) {
 			if mayskip[p] == "" {
-				t.Errorf("%s skips: use labtest.Lacking, or give mayskip the reason", files.Position(at))
+				t.Errorf("%s skips: use labtest.Lacking, or add it to mayskip with the reason", files.Position(at))
 			}
 			delete(unused, p)
 		}
@@ -60,11 +60,11 @@ func TestSkips(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file := range unused {
-		t.Errorf("%s skips no more: take it off mayskip", file)
+		t.Errorf("%s does not skip any more: remove it from mayskip", file)
 	}
 }
 
-// skips are where a file skips a test or a benchmark.
+// skips returns the places at which a file skips a test or a benchmark.
 func skips(f *ast.File) (at []token.Pos) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		sel, ok := n.(*ast.SelectorExpr)

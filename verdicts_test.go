@@ -10,9 +10,8 @@ import (
 	"linerate/internal/stats"
 )
 
-// TestVerdictsAreNamedOnce: what verdicts there are, and which is worse, is
-// package stats's to say. Elsewhere a verdict is one of its constants, never
-// a word compared, switched on or listed.
+// TestVerdictsAreNamedOnce: package stats defines the verdicts and their order. Elsewhere they are its
+// constants, never literals that are compared, switched on or listed.
 func TestVerdictsAreNamedOnce(t *testing.T) {
 	words := stats.VerdictNames()
 	isVerdict := func(e ast.Expr) bool {
@@ -40,7 +39,7 @@ func TestVerdictsAreNamedOnce(t *testing.T) {
 				at = n.Elts
 			}
 			if slices.ContainsFunc(at, isVerdict) {
-				t.Errorf("%s: a verdict as a word; use the constants and the order of package stats", file)
+				t.Errorf("%s: a verdict as a literal; use the constants and the order of package stats", file)
 			}
 			return true
 		})

@@ -17,12 +17,12 @@ import (
 
 var update = flag.Bool("update", false, "write catalogue.pack from the YAML files")
 
-// files are the catalogue as it is in the repository.
+// files is the catalogue of the repository.
 var files = os.DirFS(".")
 
 var readOnce = sync.OnceValues(func() (*tunable.Catalogue, error) { return tunable.Read(files) })
 
-// catalogueOf is the whole catalogue, unchecked, read once for all tests.
+// catalogueOf returns the whole catalogue, unchecked, read once for all tests.
 func catalogueOf(t *testing.T) *tunable.Catalogue {
 	t.Helper()
 	c, err := readOnce()
@@ -32,8 +32,7 @@ func catalogueOf(t *testing.T) *tunable.Catalogue {
 	return c
 }
 
-// TestAdviceAgreesWithItsReason: "leave it" stands before no reason that says
-// to do something.
+// TestAdviceAgreesWithItsReason: "leave it" is never followed by a reason to do something.
 func TestAdviceAgreesWithItsReason(t *testing.T) {
 	c := catalogueOf(t)
 	deed := regexp.MustCompile(`^(Raise|Lower|Bound|Measure|Set|Give|[0-9]+ (with|for|where|on|only)|Only where)\b`)
@@ -46,7 +45,7 @@ func TestAdviceAgreesWithItsReason(t *testing.T) {
 	}
 }
 
-// TestCompiledIsFresh: the packed catalogue is made of these files.
+// TestCompiledIsFresh: the packed catalogue is made from these files.
 func TestCompiledIsFresh(t *testing.T) {
 	want, err := catalogueOf(t).Compile(packedRules(t), packedPlans(t), measured(t))
 	if err != nil {
@@ -59,7 +58,7 @@ func TestCompiledIsFresh(t *testing.T) {
 		return
 	}
 	if !bytes.Equal(packed, want) {
-		t.Fatal("catalogue.pack is not of these files; run: go test ./catalogue -update")
+		t.Fatal("catalogue.pack is not made from these files; run: go test ./catalogue -update")
 	}
 	got, beside, err := tunable.Unpack(packed)
 	if err != nil {
@@ -71,7 +70,7 @@ func TestCompiledIsFresh(t *testing.T) {
 	}
 }
 
-// measured is the evidence that the program ships with.
+// measured returns the evidence that is shipped with the program.
 func measured(t *testing.T) []byte {
 	t.Helper()
 	text, err := os.ReadFile("evidence/netbenches.tsv")
@@ -81,7 +80,7 @@ func measured(t *testing.T) []byte {
 	return text
 }
 
-// packedRules are the rules of the audits, packed.
+// packedRules returns the packed audit rules.
 func packedRules(t *testing.T) []byte {
 	t.Helper()
 	set, err := audit.LoadRules(files)
@@ -95,7 +94,7 @@ func packedRules(t *testing.T) []byte {
 	return b
 }
 
-// packedPlans is the advice of plans, packed.
+// packedPlans returns the packed advice for plans.
 func packedPlans(t *testing.T) []byte {
 	t.Helper()
 	l, err := plan.Load(files)
@@ -117,8 +116,7 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// unread are records of FreeBSD's base system and ports whose handler nobody
-// has read, and why.
+// unread are records of FreeBSD's base system and ports whose handler has not been read, and why.
 var unread = map[string]string{
 	"hw.ixl.enable_tx_fc_filter": "in no kernel",
 	"if_re_load":                 "a port's driver",
@@ -128,8 +126,8 @@ var unread = map[string]string{
 	"apache:ListenBacklog":       "Apache's own",
 }
 
-// TestNetworkIsReadInItsHandlers: of what FreeBSD 14.0 has for a network, a
-// record says what a value does only where the code that uses it was read.
+// TestNetworkIsReadInItsHandlers: for network settings of FreeBSD 14.0, a record states the effect of a value
+// only if the code that uses it was read.
 func TestNetworkIsReadInItsHandlers(t *testing.T) {
 	c := catalogueOf(t)
 	network := regexp.MustCompile(`^(tcp.*|ip|ip-.*|ipv6-.*|ipfw|ipsec|iflib|net|routing|link|pf|packetfilter|` +

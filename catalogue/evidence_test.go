@@ -7,8 +7,7 @@ import (
 	"linerate/internal/evidence"
 )
 
-// TestShippedEvidence: every row is about a tunable of the catalogue, is
-// written as Format writes it, and says where it comes from.
+// TestShippedEvidence: every row is about a tunable of the catalogue, is in Format's form, and names its source.
 func TestShippedEvidence(t *testing.T) {
 	c, err := Load()
 	if err != nil {
@@ -28,6 +27,6 @@ func TestShippedEvidence(t *testing.T) {
 		}
 	}
 	if got := evidence.Format(rows, rows[0].Source); string(got) != string(text) {
-		t.Error("the file is not as Format writes it; make it anew: linerate ledger export --catalogue")
+		t.Error("the file is not in Format's form; regenerate it: linerate ledger export --catalogue")
 	}
 }

@@ -16,8 +16,8 @@ import (
 
 const wordsFile = "../internal/fact/redact/words.txt"
 
-// TestCapturesKnowTheCatalogue: what of a host's files may be seen (package keep)
-// knows every name and every choice that the catalogue has something to say of.
+// TestCapturesKnowTheCatalogue: package keep, which decides what captures may show, knows every name and every
+// choice in the catalogue.
 func TestCapturesKnowTheCatalogue(t *testing.T) {
 	c, err := catalogue.Load()
 	if err != nil {
@@ -54,10 +54,10 @@ func TestCapturesKnowTheCatalogue(t *testing.T) {
 	}
 }
 
-// choice is a word that a setting may be set to.
+// choice matches a word that can be a setting's value.
 var choice = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_+.-]*$`)
 
-// wordsOf are the words by which lines set a tunable.
+// wordsOf returns the words with which lines set a tunable.
 func wordsOf(r *tunable.Record, add func(set, word string)) {
 	for _, values := range [][]string{r.Constraints.Values, defaults(r)} {
 		for _, v := range values {

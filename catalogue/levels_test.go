@@ -9,8 +9,8 @@ import (
 	"linerate/internal/tunable"
 )
 
-// TestLevels: the roles that people tune by experiment have something to try
-// on both systems, and trying it on a running host takes no link, service or host down.
+// TestLevels: the roles that are tuned by experiment have settings to try on both systems, and trying them on a
+// running host takes no link, service or host down.
 func TestLevels(t *testing.T) {
 	c := catalogueOf(t)
 	for _, os := range []struct {
@@ -41,9 +41,9 @@ func TestLevels(t *testing.T) {
 		}
 	}
 	for _, r := range c.Records {
-		// What only a boot reads is tried where a study boots, out of service.
+		// Boot-only settings are tried only where a study reboots a machine out of service.
 		if len(r.Levels) > 0 && r.At(r.Since).Settable.AtRuntime() && !slices.Contains([]tunable.Reset{tunable.NoReset, tunable.NewSockets}, r.Reset) {
-			t.Errorf("%s:%d: %s: levels, and setting it costs %q", r.File, r.Line, r.Name, r.Reset)
+			t.Errorf("%s:%d: %s: has levels, but setting it costs %q", r.File, r.Line, r.Name, r.Reset)
 		}
 	}
 }

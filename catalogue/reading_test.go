@@ -7,13 +7,13 @@ import (
 	"linerate/internal/tunable"
 )
 
-// readings are facts that a second reader of FreeBSD's source found wrong in
-// the records: what becomes of a value outside, or when a value acts.
+// readings are facts that a second reading of FreeBSD's source corrected in the records: what happens to a
+// value out of range, or when a value takes effect.
 var readings = []struct {
 	name    string
-	value   string          // does not fit, unless ""
-	outside tunable.Outside // what becomes of it
-	reset   string          // when a good one acts, unless ""
+	value   string          // out of range, unless ""
+	outside tunable.Outside // what happens to it
+	reset   string          // when a valid one takes effect, unless ""
 }{
 	{"kern.sgrowsiz", "0", tunable.Fatal, ""},
 	{"vfs.zfs.arc.meta_balance", "0", tunable.Fatal, ""},
@@ -50,24 +50,23 @@ func TestSecondReading(t *testing.T) {
 	}
 }
 
-// TestNobodyReadsThem: thresholds that the kernel shows and lets one write,
-// and has not looked at since 12.0.
+// TestNobodyReadsThem: thresholds that the kernel still lets one write, but has not used since 12.0.
 func TestNobodyReadsThem(t *testing.T) {
 	c := catalogueOf(t)
 	for _, name := range []string{"vm.v_free_min", "vm.v_free_target", "vm.v_free_reserved"} {
 		r, _ := c.Lookup(tunable.FreeBSD, name)
 		if r == nil || len(r.Cautions) == 0 || r.Cautions[0].Kind != "ineffective" {
-			t.Errorf("%s: not said to be ineffective", name)
+			t.Errorf("%s: not recorded as ineffective", name)
 		}
 	}
 }
 
-// TestGoneOnFourteen: names with a record that no release of today has.
+// TestGoneOnFourteen: names with a record that no current release has.
 func TestGoneOnFourteen(t *testing.T) {
 	c := catalogueOf(t)
 	for _, name := range []string{"kernel:NMBCLUSTERS", "hw.x2apic_enable", "vm.max_wired"} {
 		if r, ok := c.Lookup(tunable.FreeBSD, name); !ok || r.Exists(release.MustParse("14.0")) {
-			t.Errorf("%s: said to be in 14.0", name)
+			t.Errorf("%s: recorded for 14.0", name)
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"linerate/internal/tunable"
 )
 
-// bounds are values just outside of what FreeBSD's handlers take, and just
-// inside, of settings whose records knew one bound only.
+// bounds are values just outside and just inside the range of FreeBSD's handlers, for settings whose records
+// had only one bound.
 var bounds = []struct {
 	name, bad, good string
 	outside         tunable.Outside
@@ -34,8 +34,8 @@ func TestBothBounds(t *testing.T) {
 	}
 }
 
-// holdsBound refuses a record that takes a bad value, refuses a good one, or says
-// otherwise what the kernel does outside.
+// holdsBound fails for a record that accepts a bad value, refuses a good one, or misstates what the kernel does
+// outside the range.
 func holdsBound(t *testing.T, c *tunable.Catalogue, os, name, bad, good string, outside tunable.Outside) {
 	t.Helper()
 	r, ok := c.Lookup(os, name)
@@ -48,7 +48,7 @@ func holdsBound(t *testing.T, c *tunable.Catalogue, os, name, bad, good string, 
 	}
 }
 
-// TestPlaceholdersAreFilled: no reader sees the {driver} of a template.
+// TestPlaceholdersAreFilled: the {driver} of a template is never shown.
 func TestPlaceholdersAreFilled(t *testing.T) {
 	for _, r := range catalogueOf(t).Records {
 		texts := []string{r.Name, r.Summary, r.Effective, r.Helps, r.Hurts}
@@ -67,8 +67,7 @@ func TestPlaceholdersAreFilled(t *testing.T) {
 	}
 }
 
-// TestSummaryStandsAlone: explain prints a summary without the record before
-// it, so it does not point to one.
+// TestSummaryStandsAlone: explain prints a summary without the preceding record, so it must not refer to one.
 func TestSummaryStandsAlone(t *testing.T) {
 	pointing := regexp.MustCompile(`\blikewise\b|of the same[.;]|^(They|It|Its|These|The same|The other)\b|\badded for it\b|\bthe two may\b`)
 	for _, r := range catalogueOf(t).Records {
@@ -78,8 +77,7 @@ func TestSummaryStandsAlone(t *testing.T) {
 	}
 }
 
-// secure are the sysctls with a record that FreeBSD's source marks
-// CTLFLAG_SECURE or CTLFLAG_SECURE3.
+// secure are the sysctls with a record that FreeBSD's source marks CTLFLAG_SECURE or CTLFLAG_SECURE3.
 var secure = []string{
 	"debug.trace_on_panic",
 	"net.inet.ip.fw.enable",
@@ -94,24 +92,24 @@ var secure = []string{
 	"security.bsd.unprivileged_proc_debug",
 }
 
-// TestSecureLevel: what a secure level keeps from being written says so.
+// TestSecureLevel: a record says if a securelevel prevents writing.
 func TestSecureLevel(t *testing.T) {
 	c := catalogueOf(t)
 	for _, name := range secure {
 		r, ok := c.Lookup(tunable.FreeBSD, name)
 		if !ok || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "securelevel") }) {
-			t.Errorf("%s: no word of the secure level", name)
+			t.Errorf("%s: the record does not mention the securelevel", name)
 		}
 	}
 }
 
-// TestOptionsAge: no setting is older than the kernel option that brings it.
+// TestOptionsAge: no setting is older than its kernel option.
 func TestOptionsAge(t *testing.T) {
 	born := []string{"TCP_SAD_DETECTION", "KERN_TLS"}
 	before := release.MustParse("12.4")
 	for _, r := range catalogueOf(t).Records {
 		if slices.Contains(born, r.KernelOption) && r.OS == tunable.FreeBSD && r.Exists(before) {
-			t.Errorf("%s:%d: %s is said to be in %v, before %s", r.File, r.Line, r.Name, before, r.KernelOption)
+			t.Errorf("%s:%d: %s is recorded for %v, before %s existed", r.File, r.Line, r.Name, before, r.KernelOption)
 		}
 	}
 	for _, name := range []string{"maxpsks", "numpsks", "setpsk", "ccache_list"} {
@@ -121,8 +119,7 @@ func TestOptionsAge(t *testing.T) {
 	}
 }
 
-// TestOldUnits: RACK of 13 counts in milliseconds what it counts in
-// microseconds since 14.0.
+// TestOldUnits: FreeBSD 13's RACK counts in milliseconds what it counts in microseconds since 14.0.
 func TestOldUnits(t *testing.T) {
 	c := catalogueOf(t)
 	for _, name := range []string{
@@ -131,13 +128,12 @@ func TestOldUnits(t *testing.T) {
 	} {
 		r, ok := c.Lookup(tunable.FreeBSD, "net.inet.tcp.rack."+name)
 		if !ok || r.Unit != "us" || !slices.ContainsFunc(r.Changes, func(k tunable.Change) bool { return k.Unit == "ms" }) {
-			t.Errorf("net.inet.tcp.rack.%s: unit not said of 13", name)
+			t.Errorf("net.inet.tcp.rack.%s: the record does not state the unit of 13", name)
 		}
 	}
 }
 
-// TestZeroOfADivisor: RACK and BBR look before they divide by these, and what
-// becomes of 0 is said.
+// TestZeroOfADivisor: RACK and BBR check these before they divide, and the records say what 0 does.
 func TestZeroOfADivisor(t *testing.T) {
 	c := catalogueOf(t)
 	for _, name := range []string{
@@ -146,7 +142,7 @@ func TestZeroOfADivisor(t *testing.T) {
 	} {
 		r, ok := c.Lookup(tunable.FreeBSD, "net.inet.tcp."+name)
 		if !ok || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "0") }) {
-			t.Errorf("net.inet.tcp.%s: what 0 does is not said", name)
+			t.Errorf("net.inet.tcp.%s: the record does not say what 0 does", name)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"linerate/internal/setting"
 )
 
-// TestNamesAreNoSecrets: a tunable whose name holds a telling word (secret,
-// key, token) keeps its number; those whose value is a key do not.
+// TestNamesAreNoSecrets: a tunable whose name contains a word such as secret, key or token keeps its number in
+// redacted text; one whose value is a key does not.
 func TestNamesAreNoSecrets(t *testing.T) {
 	c, err := catalogue.Load()
 	if err != nil {

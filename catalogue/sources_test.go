@@ -10,8 +10,8 @@ import (
 	"linerate/internal/tunable"
 )
 
-// TestBornInABranch: what came to a stable branch after its first release is
-// said to be in that release no more.
+// TestBornInABranch: a tunable that was added to a stable branch after its first release must not be recorded
+// for that release.
 func TestBornInABranch(t *testing.T) {
 	c := catalogueOf(t)
 	for _, want := range []struct{ name, without, with string }{
@@ -32,8 +32,7 @@ func TestBornInABranch(t *testing.T) {
 	}
 }
 
-// handled are values outside of what a handler takes, and what it makes of
-// them.
+// handled are values that a handler does not accept, and what it makes of them.
 var handled = []struct {
 	os, name, bad, good string
 	outside             tunable.Outside
@@ -63,8 +62,8 @@ func TestHandlersBounds(t *testing.T) {
 	}
 }
 
-// effects are words that a record's text has, of what reading the code that
-// acts on a value showed against its name or its older text.
+// effects are words that a record's text must contain, because the code that uses the value contradicts its
+// name or an older text.
 var effects = []struct{ os, name, says string }{
 	{tunable.FreeBSD, "vm.pmap.allow_2m_x_ept", "1 does, 0 does not"},
 	{tunable.FreeBSD, "machdep.mitigations.rngds.enable", "the opposite"},
@@ -95,21 +94,21 @@ func TestEffectsAsRead(t *testing.T) {
 			text += " " + k.Text
 		}
 		if !strings.Contains(text, want.says) {
-			t.Errorf("%s: not said: %s", want.name, want.says)
+			t.Errorf("%s: the record does not say: %s", want.name, want.says)
 		}
 	}
 }
 
-// TestRequestMaxcountOfTwelve: a loader's variable once.
+// TestRequestMaxcountOfTwelve: it was a loader variable once.
 func TestRequestMaxcountOfTwelve(t *testing.T) {
 	r, ok := catalogueOf(t).Lookup(tunable.FreeBSD, "net.pf.request_maxcount")
 	if !ok || r.At(release.MustParse("12.1")).Settable.AtRuntime() || !r.At(release.MustParse("14.0")).Settable.AtRuntime() {
-		t.Error("said to be writable in 12.1, or not in 14.0")
+		t.Error("recorded as writable in 12.1, or as not writable in 14.0")
 	}
 }
 
-// TestHeirsAreRelated: what the notes of a removed name say took its place is
-// related to it, so that an audit's fix can name it.
+// TestHeirsAreRelated: the successor in the notes of a removed name is among its related names, so that an
+// audit's fix can name it.
 func TestHeirsAreRelated(t *testing.T) {
 	c := catalogueOf(t)
 	today := map[string]release.Release{tunable.FreeBSD: release.MustParse("15.0"), tunable.Linux: release.MustParse("6.18")}
@@ -129,6 +128,6 @@ func TestHeirsAreRelated(t *testing.T) {
 		}
 	}
 	if found < 8 {
-		t.Errorf("%d heirs found", found)
+		t.Errorf("%d successors found", found)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// TestExamplesAreYAML: what pages show as YAML can be copied.
+// TestExamplesAreYAML: YAML examples on pages are valid and can be copied.
 func TestExamplesAreYAML(t *testing.T) {
 	examples := 0
 	for _, topic := range Topics() {

@@ -10,7 +10,7 @@ import (
 	"linerate/internal/labtest"
 )
 
-// installed writes a file of the packages to a directory, with some of its text replaced.
+// installed writes a file of the packages to a directory, with some texts replaced.
 func installed(t *testing.T, name string, replace ...string) string {
 	t.Helper()
 	text, err := os.ReadFile("files/" + name)
@@ -24,7 +24,7 @@ func installed(t *testing.T, name string, replace ...string) string {
 	return at
 }
 
-// TestServeUnit: systemd takes the unit, nothing enables it, and it is as closed as it says.
+// TestServeUnit: systemd accepts the unit, nothing enables it, and it is as sandboxed as stated.
 func TestServeUnit(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		labtest.Without(t, "%v", err)
@@ -39,7 +39,7 @@ func TestServeUnit(t *testing.T) {
 	}
 }
 
-// rcSubr is as much of rc.subr(8) as the script needs: it prints what would be started.
+// rcSubr is the part of rc.subr(8) that the script needs: it prints what would be started.
 const rcSubr = `load_rc_config() { . "$RC_CONF"; }
 run_rc_command() {
 	eval "on=\$$rcvar"
@@ -48,8 +48,8 @@ run_rc_command() {
 }
 `
 
-// TestServeScript runs the script of rc.d in several shells: it is off by default, makes a
-// token of its own once, and keeps what it prints from the log.
+// TestServeScript runs the rc.d script in several shells: it is off by default, creates a token once, and keeps
+// the token out of the log.
 func TestServeScript(t *testing.T) {
 	for _, sh := range [][]string{{"dash"}, {"bash", "--posix"}, {"busybox", "sh"}, {"ksh"}, {"mksh"}} {
 		if _, err := exec.LookPath(sh[0]); err != nil {

@@ -9,11 +9,10 @@ import (
 	"testing"
 )
 
-// documented is a command of this program on a line of its own, as a page shows it.
+// documented matches a command of this program on its own line in a page.
 var documented = regexp.MustCompile(`(?m)^    go run (?:-exec sudo )?\./cmd/linerate-bench (\S.*?)(?:\s{2,}.*)?$`)
 
-// TestDocumentedCommands: what pages tell readers to type has words and flags that
-// there are.
+// TestDocumentedCommands: the commands on pages have existing words and flags.
 func TestDocumentedCommands(t *testing.T) {
 	found := 0
 	for _, pattern := range []string{"../../docs/*/*.md", "../../*.md"} {

@@ -11,7 +11,7 @@ import (
 	"linerate/internal/hint"
 )
 
-// TestKeptOrFail: one broken claim fails the bench.
+// TestKeptOrFail: a single broken claim fails the bench.
 func TestKeptOrFail(t *testing.T) {
 	coverage := 0.951
 	rows := []calibrate.Row{{Shape: "normal", Order: calibrate.Interleaved, N: 5, Rule: "linerate", FalsePositive: 0.05, Coverage: &coverage, Power: 0.8, Claim: "nominal", Kept: true},
@@ -26,8 +26,8 @@ func TestKeptOrFail(t *testing.T) {
 	}
 }
 
-// TestSimulatedLimits: a bench by simulation refuses what is beyond its bounds, takes less with --quick,
-// and hands on its seed.
+// TestSimulatedLimits: a simulated bench refuses numbers beyond its bounds, uses fewer with --quick, and passes
+// its seed on.
 func TestSimulatedLimits(t *testing.T) {
 	s := simulated{flag: "runs", usage: "u", usual: 200, least: 10, most: 1000, quick: 20, quickly: "q", seed: "s"}
 	for args, want := range map[string]int{"": 200, "--runs 10": 10, "--runs 1000": 1000, "--runs 9": 0, "--runs 1001": 0, "--quick": 20, "--quick --runs 15": 15, "--runs x": 0, "more": 0} {

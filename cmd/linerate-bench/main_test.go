@@ -17,14 +17,14 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"linerate-bench": main})
 }
 
-// TestScripts runs the command as its users do; each script is one bench.
+// TestScripts runs the command as users do; each script is one bench.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireExplicitExec: true})
 }
 
-// TestEveryBenchRefusesUnknownFlags: with exit code 2, naming the flag and where help
-// is, and without a word on stdout.
+// TestEveryBenchRefusesUnknownFlags: every bench exits with code 2, names the flag and where to find help, and
+// writes nothing to stdout.
 func TestEveryBenchRefusesUnknownFlags(t *testing.T) {
 	for _, g := range benches() {
 		for _, c := range g.Verbs {
@@ -37,7 +37,7 @@ func TestEveryBenchRefusesUnknownFlags(t *testing.T) {
 	}
 }
 
-// TestEveryCommandSaysWhatItDoes: help has a sentence.
+// TestEveryCommandSaysWhatItDoes: every command has a short help.
 func TestEveryCommandSaysWhatItDoes(t *testing.T) {
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {

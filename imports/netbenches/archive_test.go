@@ -11,13 +11,13 @@ import (
 	"linerate/internal/sharedtest"
 )
 
-// sample reads the real sample of the archive, where it is.
+// sample reads the real sample of the archive, if present.
 func sample(t *testing.T) *netbenches.Tree {
 	t.Helper()
 	return read(t, sharedtest.Dir(t, "data/netbenches"))
 }
 
-// TestSampleEvidence: what the archive's settings changed, with what they set.
+// TestSampleEvidence: the changes that the archive's settings made.
 func TestSampleEvidence(t *testing.T) {
 	im := netbenches.NewImport(sample(t), time.Unix(0, 0))
 	var verdicts []ledger.Verdict
@@ -38,7 +38,7 @@ func TestSampleEvidence(t *testing.T) {
 	for _, v := range verdicts {
 		for _, id := range slices.Concat(v.ControlTrials, v.VariantTrials) {
 			if !ids[id] {
-				t.Errorf("verdict %s against %s rests on trial %s, which is nowhere", v.Variant, v.Control, id)
+				t.Errorf("verdict %s against %s refers to trial %s, which does not exist", v.Variant, v.Control, id)
 			}
 		}
 	}
@@ -70,8 +70,7 @@ func TestSampleEvidence(t *testing.T) {
 	}
 }
 
-// TestSampleIsContentAddressed: a part of the archive gives the same studies
-// as the whole does.
+// TestSampleIsContentAddressed: a part of the archive gives the same studies as the whole.
 func TestSampleIsContentAddressed(t *testing.T) {
 	refs := func(dir string) (out []string) {
 		tree := read(t, sharedtest.Dir(t, dir))

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestIntervalsOfBrokenLines: a report that was cut off keeps its rate and no packets; what
-// only looks like one is none.
+// TestIntervalsOfBrokenLines: a truncated report keeps its rate but not its packets; lines that only look like
+// a report are ignored.
 func TestIntervalsOfBrokenLines(t *testing.T) {
 	for line, want := range map[string]*Interval{
 		"main_thread [1] 5 pps (6 pkts in 7 usec)":       {PPS: 5, Packets: 6, Micros: 7},
@@ -58,7 +58,7 @@ func TestSummaryLines(t *testing.T) {
 			t.Errorf("%q: %d packets in %g s, %v; want %+v", line, l.Packets, l.Seconds, l.Ended, want)
 		}
 	}
-	// A command is what the first line says; later lines that look like one are not.
+	// The command is taken from the first line only; later lines that look like one are ignored.
 	l := ParseLog([]byte("\nCMD on x: pkt-gen\n"))
 	if l.Command != "" || l.Lines != 2 {
 		t.Errorf("%+v", l)
@@ -71,7 +71,7 @@ func TestSummaryLines(t *testing.T) {
 	}
 }
 
-// seconds are intervals of one second each.
+// seconds returns intervals of one second each.
 func seconds(packets ...uint64) []Interval {
 	out := make([]Interval, len(packets))
 	for i, p := range packets {
@@ -80,7 +80,7 @@ func seconds(packets ...uint64) []Interval {
 	return out
 }
 
-// TestSteadyNeedsSeven: five seconds settle and two drain, so an eighth is the first that counts.
+// TestSteadyNeedsSeven: five seconds settle and two drain, so the eighth is the first that counts.
 func TestSteadyNeedsSeven(t *testing.T) {
 	for n, rows := range map[int]int{0: 0, 6: 0, 7: 0, 8: 1, 12: 5} {
 		l := Log{Intervals: seconds(slices.Repeat([]uint64{100}, n)...)}
@@ -91,11 +91,11 @@ func TestSteadyNeedsSeven(t *testing.T) {
 	}
 	silent := Log{Intervals: seconds(0, 0, 0, 0, 0, 0, 0, 0, 0)}
 	if s, _, ok := silent.Steady(); ok {
-		t.Errorf("silence is steady: %g", s)
+		t.Errorf("an empty log has a steady rate: %g", s)
 	}
 	timeless := Log{Intervals: slices.Repeat([]Interval{{PPS: 1, Packets: 1}}, 20)}
 	if s, _, ok := timeless.Steady(); ok {
-		t.Errorf("packets in no time: %g", s)
+		t.Errorf("packets in zero time have a rate: %g", s)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestEquilibriumNumbers(t *testing.T) {
 			t.Errorf("%q: %g, want %g", text, got, want)
 		}
 	}
-	// Numbers before the first iteration belong to none.
+	// Numbers before the first iteration are ignored.
 	e := ParseEquilibrium([]byte("CMD on r1: equilibrium -4 -u\nOffering load = 9 Mb/s\nMeasured forwarding rate = 9 Mb/s\nIteration 1\n"))
 	if e.Done || e.Frame != 0 {
 		t.Errorf("%+v", e)
@@ -123,12 +123,12 @@ func TestEquilibriumNumbers(t *testing.T) {
 	}
 }
 
-// readings of one rate, as a receiver or a sender left them.
+// readingOf returns a reading with a constant rate, as of a receiver or a sender.
 func readingOf(pps float64) *Reading {
 	return &Reading{File: &File{Path: "log"}, Script: pps, Upper: pps + 1, Usable: pps > 0, Settled: pps > 0, Steady: pps}
 }
 
-// TestJudge: each gate a trial passes, and what it is flagged with.
+// TestJudge: the gates that a trial passes, and its flags.
 func TestJudge(t *testing.T) {
 	faulty, drifting, empty := readingOf(5), readingOf(500), readingOf(0)
 	faulty.Faults, drifting.Drift, empty.Empty = []string{"ouch"}, -0.02, true
@@ -170,12 +170,12 @@ func TestJudge(t *testing.T) {
 			}
 		}
 		if _, ok := j.Metrics[MetricLoss]; ok && j.Metrics[MetricOffered] == 0 {
-			t.Errorf("%s: loss of nothing offered", name)
+			t.Errorf("%s: has a loss although nothing was offered", name)
 		}
 	}
 }
 
-// TestRangeSizes: addresses times ports, 1 for what is no range or one nobody could offer.
+// TestRangeSizes: addresses times ports, 1 for an invalid or impossible range.
 func TestRangeSizes(t *testing.T) {
 	for text, want := range map[string]int64{
 		"198.18.10.1":                        1,
@@ -202,7 +202,7 @@ func TestRangeSizes(t *testing.T) {
 	}
 }
 
-// TestDrift compares ends that do not overlap, by time.
+// TestDrift compares non-overlapping ends, by time.
 func TestDrift(t *testing.T) {
 	for name, c := range map[string]struct {
 		n           int
@@ -220,7 +220,7 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// TestScriptRowsByLine: the script counts lines of the file, whatever they hold.
+// TestScriptRowsByLine: the script counts the file's lines, whatever they contain.
 func TestScriptRowsByLine(t *testing.T) {
 	iv := func(line int, pps float64) Interval { return Interval{Line: line, PPS: pps} }
 	l := Log{Lines: 30, Intervals: []Interval{iv(15, 1), iv(16, 2), iv(17, 0.5), iv(18, 0), iv(20, 4), iv(21, 5)}}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestParseLog: every form of a pkt-gen line that the archive's eleven years
-// hold, and the two that pkt-gen can print besides.
+// TestParseLog: every form of pkt-gen's lines in the archive's eleven years, and two more that pkt-gen can
+// print.
 func TestParseLog(t *testing.T) {
 	for _, c := range []struct {
 		name, line string
@@ -57,7 +57,7 @@ func TestParseLogRest(t *testing.T) {
 	}
 }
 
-// report is a log with a preamble of head lines, then rates, one a second.
+// report returns a log with a preamble of head lines, followed by rates, one per second.
 func report(head int, rates ...int) []byte {
 	var b strings.Builder
 	for range head {
@@ -77,7 +77,7 @@ func itoa(n int) string {
 	return itoa(n/10) + string(rune('0'+n%10))
 }
 
-// TestScriptMedian: by lines, not by seconds; zeros out; both middles.
+// TestScriptMedian: rows are selected by line rather than by time, zeros are excluded, and both middle values are returned.
 func TestScriptMedian(t *testing.T) {
 	rates := make([]int, 32)
 	for i := range rates {
@@ -91,7 +91,7 @@ func TestScriptMedian(t *testing.T) {
 	}
 	short := ParseLog(report(9, 5, 5, 5, 5, 5))
 	if _, _, ok := short.ScriptMedian(); ok {
-		t.Error("a log without usable row has a median")
+		t.Error("a log without a usable row has a median")
 	}
 }
 
@@ -103,7 +103,7 @@ func TestEightDigits(t *testing.T) {
 	}
 }
 
-// TestSteady: by time; a two-second interval counts twice.
+// TestSteady: rows are selected by time; a two-second interval counts twice.
 func TestSteady(t *testing.T) {
 	l := ParseLog([]byte(strings.Repeat("0.0 main_thread [1] 0 pps (0 pkts in 1000000 usec)\n", 3) +
 		strings.Repeat("0.0 main_thread [1] 900 pps (900 pkts in 1000000 usec)\n", 5) +
@@ -121,7 +121,7 @@ func TestParseEquilibrium(t *testing.T) {
 		"2016": "[root@R1]/tmp# equilibrium -l 1000 -t igb2 -r igb3 -u\nBenchmark tool using equilibrium throughput method\n- UDP load = 500B, IP packet size=528B, Ethernet frame size=542B\nIteration 1\n  - offering load = 500 Mb/s\n  - STEP = 250 Mb/s\n  - Measured forwarding rate = 106 Mb/s\nIteration 2\n  - offering load = 106 Mb/s\n  - TREND = decreasing\n  - Measured forwarding rate = 105 Mb/s\nEstimated Equilibrium link throughput= 105 Mb/s (maximum value seen: 106 Mb/s)\n",
 	} {
 		if !IsEquilibrium([]byte(text)) {
-			t.Errorf("%s: not told from a pkt-gen log", name)
+			t.Errorf("%s: not distinguished from a pkt-gen log", name)
 		}
 		e := ParseEquilibrium([]byte(text))
 		if !e.Done || e.Estimate != 105 || e.Maximum != 106 || e.Frame != 542 {
@@ -129,7 +129,7 @@ func TestParseEquilibrium(t *testing.T) {
 		}
 	}
 	if e := ParseEquilibrium([]byte("CMD: equilibrium -4\nIteration 1\n")); e.Done {
-		t.Error("a search that was cut off has an estimate")
+		t.Error("a truncated search has an estimate")
 	}
 }
 
@@ -192,7 +192,7 @@ func TestParsePlace(t *testing.T) {
 		t.Errorf("%+v, want %+v", p, want)
 	}
 	if ParsePlace("/data/nb/configs") != (Place{}) {
-		t.Error("a place without results")
+		t.Error("a path without results has a place")
 	}
 }
 
@@ -251,7 +251,7 @@ func TestSettings(t *testing.T) {
 	other.add("etc/rc.conf", ParseSettings("o/etc/rc.conf", []byte("hostname=y\nharvest_mask=\"351\"\n")))
 	for _, ch := range Diff(other, c) {
 		if ch.Tunable == "hostname" || ch.Tunable == "kern.random.harvest.mask" || ch.Tunable == "hw.usb.no_pf" || strings.HasPrefix(ch.Tunable, "\x00") {
-			t.Errorf("%+v is no difference that matters", ch)
+			t.Errorf("%+v is not a relevant difference", ch)
 		}
 	}
 }
@@ -272,21 +272,21 @@ func TestConfigSet(t *testing.T) {
 func TestFoldName(t *testing.T) {
 	for _, c := range [][2]string{{"pf-statefull", "pf-stateful"}, {"default-enabled", "enabled-default"}, {"off_default", "off"}} {
 		if foldName(c[0]) != foldName(c[1]) {
-			t.Errorf("%s and %s are distinguished", c[0], c[1])
+			t.Errorf("%s and %s are not recognized as the same name", c[0], c[1])
 		}
 	}
 	for _, c := range [][2]string{{"1", "11"}, {"on", "off"}, {"100", "1000"}, {"rxd-1024", "rxd-2048"}} {
 		if foldName(c[0]) == foldName(c[1]) {
-			t.Errorf("%s and %s are taken for one", c[0], c[1])
+			t.Errorf("%s and %s are treated as the same name", c[0], c[1])
 		}
 	}
 }
 
-// TestNamesData: the data file reads, and its patterns are patterns.
+// TestNamesData: the data file parses, and its patterns compile.
 func TestNamesData(t *testing.T) {
 	n := loadNames()
 	if n.tunable("harvest_mask") != "kern.random.harvest.mask" || !n.ignored("static_arp_sender") || n.ignored("kern.random.harvest.mask") {
-		t.Error("data/names.yaml does not say what it should")
+		t.Error("data/names.yaml lacks expected entries")
 	}
 	for _, p := range n.Ignore {
 		if !matches(p, p) && !strings.Contains(p, "*") {
@@ -324,10 +324,10 @@ func FuzzParseInfo(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		in, err := ParseInfo(data)
 		if err == nil && !in.Early && strings.ContainsAny(in.Config+in.Workload+in.Image+in.Uname, "$`\\") {
-			t.Errorf("a shell expansion passed: %+v", in)
+			t.Errorf("a shell expansion was accepted: %+v", in)
 		}
 		if strings.Contains(in.Config, "/") {
-			t.Errorf("a configuration's name holds a path: %q", in.Config)
+			t.Errorf("a configuration's name contains a path: %q", in.Config)
 		}
 		in.Started()
 		ParseUname(in.Uname)

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestRoles: what a file is follows from its path alone, and what may hold a key comes
-// before everything else.
+// TestRoles: a file's role depends only on its path, and possible keys take precedence over all other roles.
 func TestRoles(t *testing.T) {
 	for p, want := range map[string]Role{
 		"t/results/l/bench.a.1.receiver":           RoleReceiver,
@@ -45,7 +44,7 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// TestPlaces: a folder's place follows from the folders around the last "results".
+// TestPlaces: a folder's place depends on the folders around the last "results".
 func TestPlaces(t *testing.T) {
 	for dir, want := range map[string]Place{
 		"/archive/AMD_GX-412TC_4Cores/Intel_i210AT/pf/results/fbsd11": {"AMD_GX-412TC_4Cores", "AMD GX-412TC", 4, "Intel i210AT", "pf", "fbsd11"},
@@ -92,7 +91,7 @@ func TestRawFolders(t *testing.T) {
 	}
 }
 
-// TestRevisions: where .info does not say it, a folder's label says what was measured.
+// TestRevisions: if .info does not state it, a folder's label says what was measured.
 func TestRevisions(t *testing.T) {
 	for label, want := range map[string][2]string{ // revision, release
 		"fbsd16-n311215.D58513":  {"n311215", "16"},
@@ -121,7 +120,7 @@ func TestRevisions(t *testing.T) {
 	}
 }
 
-// TestImages: the label is the second field of an image's name in generation 1 only.
+// TestImages: the label is the second field of an image's name, only in generation 1.
 func TestImages(t *testing.T) {
 	for _, c := range []struct {
 		in   Info
@@ -157,7 +156,7 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// TestInfoIsNotSourced: what a shell would run or expand is refused, with its line.
+// TestInfoIsNotSourced: text that a shell would run or expand is refused, with its line.
 func TestInfoIsNotSourced(t *testing.T) {
 	for text, says := range map[string]string{
 		"CFG=a\nIMAGE=$(id)":          "line 2: not NAME=value",
@@ -187,8 +186,7 @@ func TestInfoIsNotSourced(t *testing.T) {
 	}
 }
 
-// TestSeriesNames: file names are split by what .info says; where they disagree, the file
-// name wins.
+// TestSeriesNames: file names are split using .info; if they disagree, the file name wins.
 func TestSeriesNames(t *testing.T) {
 	for name, c := range map[string]struct {
 		key                     string
@@ -215,12 +213,12 @@ func TestSeriesNames(t *testing.T) {
 	}
 	for name, s := range map[string]*Series{"r1/on": {Image: "r1", Config: "on"}, "on": {Config: "on"}, "r1": {Image: "r1"}, "only": {}} {
 		if got := variantName(s); got != name {
-			t.Errorf("%+v is called %q, want %q", s, got, name)
+			t.Errorf("%+v has the name %q, want %q", s, got, name)
 		}
 	}
 }
 
-// TestConfigFor: the set a series ran with, by the name nearest to the run.
+// TestConfigFor: the configuration set of a series is the one with the name nearest to the run's.
 func TestConfigFor(t *testing.T) {
 	tree := &Tree{Configs: map[string]*Config{}}
 	for _, dir := range []string{"c/n/t/configs/on", "c/n/t/configs/off-default", "c/n/t/configs/pf-stateful", "c/n/t/configs/ab", "c/n/t/configs/b_a", "c/n/t/configs/a-b", "c/n/one/config"} {
@@ -253,8 +251,8 @@ func TestConfigFor(t *testing.T) {
 	}
 }
 
-// TestGroups: configurations are compared under one workload and image, images under one
-// configuration; what stands alone is in no group.
+// TestGroups: configurations are compared with the same workload and image, images with the same
+// configuration; a single one is in no group.
 func TestGroups(t *testing.T) {
 	s := func(image, config, workload, qualifier string) *Series {
 		return &Series{Image: image, Config: config, Workload: workload, Qualifier: qualifier}
@@ -273,7 +271,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestControl: the README's reference, else a name that says so, else the first.
+// TestControl: the README's reference, otherwise a name that says so, otherwise the first.
 func TestControl(t *testing.T) {
 	a, b, c := &Series{Config: "1024"}, &Series{Config: "2048-default"}, &Series{Config: "4096"}
 	g := group{series: []*Series{a, b, c}, label: func(s *Series) string { return s.Config }}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestImportedInWords: one thing is one, many have commas between the thousands.
+// TestImportedInWords: singular and plural, and commas between thousands.
 func TestImportedInWords(t *testing.T) {
 	for _, c := range []struct {
 		totals Totals

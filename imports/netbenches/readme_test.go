@@ -10,8 +10,8 @@ import (
 	"linerate/internal/stats/ministat"
 )
 
-// TestPublishedConclusions: what the sample's READMEs conclude is what today's ministat
-// makes of the logs that their rows were matched with.
+// TestPublishedConclusions: the conclusions in the sample's READMEs are those of today's ministat on the logs
+// that their rows were matched with.
 func TestPublishedConclusions(t *testing.T) {
 	tree, err := List(t.Context(), sharedtest.Dir(t, "data/netbenches"))
 	if err != nil {
@@ -70,15 +70,15 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// TestReadmes: title and facts of the prose, none of what is quoted; the rows of a block with
-// what stands below each.
+// TestReadmes: title and facts come from the prose, not from quotations; a block's rows come with the text
+// below each.
 func TestReadmes(t *testing.T) {
 	r := parseReadme("a/README.md", []byte("\n## Impact of it:\n\n- FreeBSD 14\n* 2 ports\n -nothing\n  - nested\n```\n- quoted\n# no\n```\n- last\n"))
 	if r.Title != "Impact of it" || !slices.Equal(r.Facts, []string{"FreeBSD 14", "2 ports", "nested", "last"}) || len(r.Blocks) != 0 {
 		t.Errorf("%+v", r)
 	}
 	if r := parseReadme("", []byte("```\nx\n```\nafter it\n")); r.Title != "" {
-		t.Errorf("what follows a quotation is a title: %q", r.Title)
+		t.Errorf("text after a quotation is taken as the title: %q", r.Title)
 	}
 	if r := parseReadme("", []byte("T\n"+strings.Repeat("- f\n", 500))); len(r.Facts) != maxFacts {
 		t.Errorf("%d facts are kept", len(r.Facts))

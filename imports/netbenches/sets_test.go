@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestUnquote: as rc.conf's, loader.conf's and sysctl.conf's readers take a value.
+// TestUnquote: values as the readers of rc.conf, loader.conf and sysctl.conf take them.
 func TestUnquote(t *testing.T) {
 	for in, want := range map[string]string{
 		`"a b" # c`: "a b", `'a'`: "a", `a # b`: "a", `a`: "a", ``: "", ` "a`: "a", `"a'`: "a", `"#"`: "#", `""`: "", `# a`: "", `"a" b`: "a",
@@ -18,7 +18,7 @@ func TestUnquote(t *testing.T) {
 	}
 }
 
-// settled are settings as NAME=VALUE.
+// settled returns settings as NAME=VALUE.
 func settled(s []Assignment) string {
 	var out []string
 	for _, a := range s {
@@ -27,7 +27,7 @@ func settled(s []Assignment) string {
 	return strings.Join(out, " ")
 }
 
-// TestSettingsByFile: what a line means depends on the file it stands in.
+// TestSettingsByFile: a line's meaning depends on its file.
 func TestSettingsByFile(t *testing.T) {
 	for _, c := range []struct{ file, text, want string }{
 		{"etc/sysctl.conf", "dev.ix.3.fc=0\nnet.inet.ip.x = 5\n#a=1\n a b=2\n=3\nnothing\n", "dev.ix.N.fc=0 net.inet.ip.x=5"},
@@ -49,7 +49,7 @@ func TestSettingsByFile(t *testing.T) {
 	}
 }
 
-// TestRules: two rulesets are one where they decide alike, whatever their comments.
+// TestRules: two rulesets are equal if they decide alike, whatever their comments.
 func TestRules(t *testing.T) {
 	one := ParseSettings("etc/pf.conf", []byte("# how\nset limit states 5\nset skip on lo0\npass   all # yes\n\n"))
 	two := ParseSettings("b/etc/pf.conf", []byte("set limit states 5\nset skip on lo0\npass all\n"))
@@ -73,8 +73,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestLaterFilesWin: local files over the others, those over the defaults, in whatever
-// order they were read; other hosts of a set set nothing.
+// TestLaterFilesWin: local files override others, and those override defaults, in whatever order they were
+// read; files of a set's other hosts set nothing.
 func TestLaterFilesWin(t *testing.T) {
 	files := []struct{ path, inside, value string }{
 		{"s/etc/defaults/rc.conf", "etc/defaults/rc.conf", "1"},
@@ -93,7 +93,7 @@ func TestLaterFilesWin(t *testing.T) {
 	}
 }
 
-// TestDiff: what differs by name, with where it stands; a default written out is none.
+// TestDiff: differences by name, with their place; an explicit default is not a difference.
 func TestDiff(t *testing.T) {
 	set := func(dir, rc, sysctl string) *Config {
 		c := &Config{}
@@ -138,6 +138,6 @@ func TestDrivers(t *testing.T) {
 		}
 	}
 	if matches("[", "[") {
-		t.Error("what is no pattern matches")
+		t.Error("an invalid pattern matches")
 	}
 }

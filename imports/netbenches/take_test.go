@@ -37,7 +37,7 @@ func newLedger(t *testing.T) ledger.Store {
 	return s
 }
 
-// counting counts the files kept.
+// counting counts the stored files.
 type counting struct {
 	ledger.Store
 	blobs int
@@ -50,8 +50,7 @@ func (c *counting) Append(ctx context.Context, batches ...*ledger.Batch) (int, e
 	return c.Store.Append(ctx, batches...)
 }
 
-// TestTake: a tree is read once, and again where a file has changed; the raw bytes that numbers
-// come from are kept.
+// TestTake: a tree is imported once, and again if a file changed; the raw files behind the numbers are stored.
 func TestTake(t *testing.T) {
 	w := newTree(t)
 	dir := topic + "/results/l"
@@ -77,15 +76,15 @@ func TestTake(t *testing.T) {
 	if added, of := take(s); added != 1 || of.Trials != 15 {
 		t.Errorf("after a change: %d, %+v", added, of)
 	}
-	// 15 logs of a receiver, one of the sender whose 15 are alike, 3 .info; not the profile.
+	// 15 logs of a receiver, one of the sender, whose 15 are equal, and 3 .info; not the profile.
 	c := &counting{Store: newLedger(t)}
 	take(c)
 	if c.blobs != 19 {
-		t.Errorf("%d files are kept, want 19", c.blobs)
+		t.Errorf("%d files are stored, want 19", c.blobs)
 	}
 }
 
-// TestPackedBytesAreTheFiles: what is kept of a file unpacks to it, and its hash is of it.
+// TestPackedBytesAreTheFiles: stored bytes unpack to the file, and the hash is the file's.
 func TestPackedBytesAreTheFiles(t *testing.T) {
 	w := newTree(t)
 	w.series(topic+"/results/l", "a", 500_000)
@@ -157,7 +156,7 @@ func TestReadStops(t *testing.T) {
 	}
 }
 
-// TestChangedFiles: a file that is no longer what was listed is not taken for it.
+// TestChangedFiles: a file that changed since it was listed is not imported.
 func TestChangedFiles(t *testing.T) {
 	w := newTree(t)
 	for _, name := range []string{"longer.pps", "shorter.pps", "gone.pps", "same.pps", "large.pps", "empty.pps", "prose.pps"} {
@@ -193,8 +192,7 @@ func TestChangedFiles(t *testing.T) {
 	}
 }
 
-// TestVPN: a gateway's series are judged by equilibrium; a search that ended without an
-// estimate is invalid.
+// TestVPN: a gateway's series are judged by equilibrium; a search that ended without an estimate is invalid.
 func TestVPN(t *testing.T) {
 	w := newTree(t)
 	dir := topic + "/results/fbsd12.r332390"

@@ -15,7 +15,7 @@ import (
 	"linerate/internal/stats"
 )
 
-// tree is an archive under construction.
+// tree is an archive that a test builds.
 type tree struct {
 	t    *testing.T
 	root string
@@ -34,7 +34,7 @@ func (w *tree) write(path, text string) {
 	}
 }
 
-// rates is a log's rows around a rate.
+// rates returns a log's rows around a rate.
 func rates(rate int) []int {
 	out := make([]int, 60)
 	for i := range out {
@@ -43,8 +43,7 @@ func rates(rate int) []int {
 	return out
 }
 
-// series writes five trials of a variant and returns their medians in the
-// order of ls.
+// series writes five trials of a variant and returns their medians in the order of ls.
 func (w *tree) series(dir, key string, base int) []float64 {
 	var out []float64
 	for i := range 5 {
@@ -58,7 +57,7 @@ func (w *tree) series(dir, key string, base int) []float64 {
 	return out
 }
 
-// readme quotes ministat's rows of data sets, the first the reference.
+// readme quotes ministat's rows of data sets; the first is the reference.
 func (w *tree) readme(dir string, verdict string, sets ...[]float64) {
 	var b strings.Builder
 	b.WriteString("# What it does\n\n```\n    N           Min           Max        Median           Avg        Stddev\n")
@@ -89,7 +88,7 @@ func read(t *testing.T, dir string) *netbenches.Tree {
 	return tree
 }
 
-// batches are the entries of a tree.
+// batches returns the entries of a tree.
 func batches(t *testing.T, tree *netbenches.Tree) (out []*ledger.Batch, totals netbenches.Totals) {
 	t.Helper()
 	im := netbenches.NewImport(tree, time.Unix(0, 0))
@@ -101,8 +100,8 @@ func batches(t *testing.T, tree *netbenches.Tree) (out []*ledger.Batch, totals n
 
 const topic = "Some_CPU_4Cores/Intel_i210AT/thing"
 
-// TestRowsAreMatchedByNumbers: a README's rows are series by their numbers, in other folders too;
-// its reference is the control, and what it concludes stands with the verdict.
+// TestRowsAreMatchedByNumbers: a README's rows are matched to series by their numbers, also in other folders;
+// its reference is the control, and its conclusion is kept with the verdict.
 func TestRowsAreMatchedByNumbers(t *testing.T) {
 	w := newTree(t)
 	a := w.series(topic+"/results/one/RAW", "on.11.0", 500_000)
@@ -129,12 +128,12 @@ func TestRowsAreMatchedByNumbers(t *testing.T) {
 	}
 	w.readme(topic+"/results/two", "No difference proven at 95.0% confidence", b, w.series(topic+"/results/two", "deep", 520_000))
 	if _, totals := batches(t, w.load()); totals.Disagree != 1 {
-		t.Errorf("a README that says otherwise: %+v", totals)
+		t.Errorf("a README with another conclusion: %+v", totals)
 	}
 }
 
-// TestUnusable: iterations that left no row are skipped in the reduction and
-// invalid as trials, with what the tool said.
+// TestUnusable: iterations without a row are left out of the reduction and are invalid trials, with the tool's
+// message.
 func TestUnusable(t *testing.T) {
 	w := newTree(t)
 	dir := topic + "/results/l"
@@ -162,8 +161,7 @@ func TestUnusable(t *testing.T) {
 	}
 }
 
-// TestGeneratorBound: where all that is sent arrives, nothing is said of the
-// device under test.
+// TestGeneratorBound: if everything sent arrives, the result says nothing about the device under test.
 func TestGeneratorBound(t *testing.T) {
 	w := newTree(t)
 	dir := topic + "/results/l"
@@ -187,7 +185,7 @@ func TestGeneratorBound(t *testing.T) {
 	}
 }
 
-// TestSeveralSenders: what was offered is what all of them sent.
+// TestSeveralSenders: the offered load is the sum of all senders.
 func TestSeveralSenders(t *testing.T) {
 	w := newTree(t)
 	dir := topic + "/results/l"
@@ -198,7 +196,7 @@ func TestSeveralSenders(t *testing.T) {
 	err := im.Batches(func(b *ledger.Batch) error {
 		for _, tr := range b.Trials {
 			if got := tr.Metrics[netbenches.MetricOffered]; tr.Block == 1 && (got < 2_487_000 || got > 2_489_000) {
-				t.Errorf("offered %g by two senders", got)
+				t.Errorf("two senders offered %g", got)
 			}
 		}
 		return nil
@@ -208,7 +206,7 @@ func TestSeveralSenders(t *testing.T) {
 	}
 }
 
-// TestHostileTree: nothing outside is read, no key, nothing endless.
+// TestHostileTree: files outside, keys, and endless files are not read.
 func TestHostileTree(t *testing.T) {
 	w := newTree(t)
 	secret := filepath.Join(t.TempDir(), "secret")
@@ -239,8 +237,7 @@ func TestHostileTree(t *testing.T) {
 	}
 }
 
-// TestSecondReadingIsTheSame: reading twice gives the same entries, whatever
-// the order in which workers read.
+// TestSecondReadingIsTheSame: reading twice gives the same entries, in whatever order workers read.
 func TestSecondReadingIsTheSame(t *testing.T) {
 	dir := t.TempDir()
 	if err := nbtest.Write(dir, nbtest.Options{Studies: 6, Variants: 3, Trials: 12, Rows: 40, Seed: 3}); err != nil {

@@ -26,8 +26,8 @@ func runs(from float64) (all []compare.File) {
 	return all
 }
 
-// TestTake: a verdict with its change and provenance, labelled as others'; the same files
-// are the same entry whenever they are taken.
+// TestTake: a verdict with its change and source, labelled as that of others; the same files always give the
+// same entry.
 func TestTake(t *testing.T) {
 	m := outputs.Measurement{Control: runs(9e9), Variant: runs(9.5e9), Tunable: "net.ipv4.tcp_congestion_control", Before: "cubic", After: "bbr",
 		By: "alice", OS: "freebsd", CPU: "a CPU", Now: time.Unix(1, 0)}
@@ -44,7 +44,7 @@ func TestTake(t *testing.T) {
 		t.Errorf("study %+v", s)
 	}
 	if e.OS != "linux" || e.Release != "6.1.0-18-amd64" || e.Hardware != "box" || e.CPU != "a CPU" || e.Label != evidence.ByOthers {
-		t.Errorf("what the tool says stands before what was said of it: %+v", e)
+		t.Errorf("the tool's output must override the user's statement: %+v", e)
 	}
 	if len(b.Trials) != 10 || len(b.Sources) != 10 || len(b.Blobs) != 10 || b.Trials[0].Sources[0].SHA256 != b.Sources[0].SHA256 {
 		t.Errorf("%d trials, %d sources, %d blobs", len(b.Trials), len(b.Sources), len(b.Blobs))
@@ -52,11 +52,11 @@ func TestTake(t *testing.T) {
 	m.Now = time.Unix(2, 0)
 	again, err := outputs.Take(m)
 	if err != nil || again.Batch.Ref != b.Ref || again.Batch.Trials[3].ID != b.Trials[3].ID {
-		t.Errorf("taken again it is %s, not %s (%v)", again.Batch.Ref, b.Ref, err)
+		t.Errorf("importing again gave %s, not %s (%v)", again.Batch.Ref, b.Ref, err)
 	}
 	m.After = "reno"
 	if other, err := outputs.Take(m); err != nil || other.Batch.Ref == b.Ref {
-		t.Errorf("another setting is the same entry (%v)", err)
+		t.Errorf("another setting gave the same entry (%v)", err)
 	}
 }
 

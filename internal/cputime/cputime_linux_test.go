@@ -18,7 +18,7 @@ func TestParseSteal(t *testing.T) {
 		}
 	}
 	if _, err := parseStat(stat, 7); err == nil {
-		t.Error("a CPU that is not there has a steal time")
+		t.Error("a CPU that does not exist has a steal time")
 	}
 }
 
@@ -34,8 +34,7 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-// TestSelfSeesWaiting lets two threads share one CPU: each waits about as
-// long as the other runs.
+// TestSelfSeesWaiting lets two threads share one CPU: each waits about as long as the other runs.
 func TestSelfSeesWaiting(t *testing.T) {
 	if Self().Slices == 0 {
 		labtest.Lacking(t, "this kernel has no schedstat")
@@ -44,7 +43,7 @@ func TestSelfSeesWaiting(t *testing.T) {
 	begin, waited := time.Now(), make(chan time.Duration, 2)
 	for range 2 {
 		go func() {
-			runtime.LockOSThread() // for good: the thread keeps to the CPU
+			runtime.LockOSThread() // never unlocked: the thread stays pinned
 			pin(0)
 			before := Self().Waited
 			for end := time.Now().Add(60 * time.Millisecond); time.Now().Before(end); {
@@ -66,7 +65,7 @@ func TestKernelThreads(t *testing.T) {
 		t.Errorf("ksoftirqd/0 is %d of %v", pid, all)
 	}
 	if Thread(-1) != (Sched{}) {
-		t.Error("a thread that is not there has run")
+		t.Error("a thread that does not exist has run")
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestParseThreads reads what a kernel would answer, laid out by hand.
+// TestParseThreads parses a kernel's answer that is laid out by hand.
 func TestParseThreads(t *testing.T) {
 	thread := func(tid uint32, name, more string, us uint64, stat byte) []byte {
 		b := make([]byte, kinfoSize)
@@ -45,11 +45,11 @@ func TestPidOf(t *testing.T) {
 		t.Errorf("intr is %d, %v", pid, ok)
 	}
 	if pid, ok := pidOf("int", all[:len(all)-1]); ok {
-		t.Errorf("a process that is not there is %d", pid)
+		t.Errorf("a process that does not exist has pid %d", pid)
 	}
 }
 
-// TestTimeOf: every kind of thread that is asked for must be there.
+// TestTimeOf: every requested kind of thread must exist.
 func TestTimeOf(t *testing.T) {
 	all := []KernelThread{{Name: "epair_task_0", Ran: 3, Asleep: true}, {Name: "epair_task_1", Ran: 4}, {Name: "swi1: netisr 0", Ran: 5, Asleep: true}}
 	if ran, asleep, err := timeOf(all, []string{"epair_task", "swi1: netisr"}); ran != 12 || asleep || err != nil {

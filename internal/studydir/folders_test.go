@@ -19,7 +19,7 @@ import (
 	"linerate/internal/study/record"
 )
 
-// put writes a file below a directory, and what is above it.
+// putAt writes a file below a directory, creating its parents.
 func putAt(t *testing.T, dir, name, text string, mode fs.FileMode) {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -28,8 +28,7 @@ func putAt(t *testing.T, dir, name, text string, mode fs.FileMode) {
 	}
 }
 
-// TestReadSet: a set is its files by their places on the DUT, in order, programs among them
-// as programs.
+// TestReadSet: a set contains files by their path on the DUT, in order, and keeps executable bits.
 func TestReadSet(t *testing.T) {
 	dir := t.TempDir()
 	putAt(t, dir, "etc/sysctl.conf", "net.x=1\n", 0o600)
@@ -62,12 +61,11 @@ func TestReadSet(t *testing.T) {
 		t.Errorf("damaged sets: %v", err)
 	}
 	if _, err := ReadSets(filepath.Join(other, "nowhere")); err == nil {
-		t.Error("sets of no directory")
+		t.Error("sets were read without a directory")
 	}
 }
 
-// TestReadSetRefuses: what is no plain text of a bounded size is no part of a record, nor is
-// a private key.
+// TestReadSetRefuses: only plain text of bounded size may be in a record, and no private keys.
 func TestReadSetRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		make       func(dir string)
@@ -95,7 +93,7 @@ func TestReadSetRefuses(t *testing.T) {
 			t.Errorf("%s: %d files, %v, hint %q; want %q", name, len(set), err, hint.Of(err), c.want)
 		}
 	}
-	dir := t.TempDir() // exactly as much as there may be
+	dir := t.TempDir() // exactly at the limit
 	many(t, dir, maxSetBytes/maxSetFile, maxSetFile)
 	if set, err := ReadSet(dir); err != nil || len(set) != maxSetBytes/maxSetFile {
 		t.Errorf("%d files, %v", len(set), err)
@@ -116,8 +114,8 @@ func many(t *testing.T, dir string, n, size int) {
 	}
 }
 
-// TestFolder: studies are found in a folder, the last changed first, or as it; links and
-// other directories are none.
+// TestFolder: studies in a folder are found, the most recently changed first; a study's own directory works
+// too; links and other directories are ignored.
 func TestFolder(t *testing.T) {
 	a := t.TempDir()
 	at := func(path string, minute int, trials bool) {
@@ -167,7 +165,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestWriteMakesADirectoryOfItsOwn: of names alone, and never over another.
+// TestWriteMakesADirectoryOfItsOwn: only plain file names are written, and never over an existing directory.
 func TestWriteMakesADirectoryOfItsOwn(t *testing.T) {
 	path, trials := made(t)
 	r, err := Read(path)
@@ -188,8 +186,8 @@ func TestWriteMakesADirectoryOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestFactsAndTelemetryAreKept: each snapshot of the host is a file of its own that its hash
-// vouches for, and telemetry is added to what there is.
+// TestFactsAndTelemetryAreKept: each snapshot of the host is a separate file with a recorded hash, and telemetry
+// is appended.
 func TestFactsAndTelemetryAreKept(t *testing.T) {
 	path, _ := made(t)
 	d, err := Open(path)
@@ -210,7 +208,7 @@ func TestFactsAndTelemetryAreKept(t *testing.T) {
 	must(t, err)
 	must(t, d.AppendTelemetry(study.Telemetry{Part: "cost", Mode: "cost", Variant: "b", Seconds: 2}))
 	must(t, d.Close())
-	must(t, d.Close()) // twice is once
+	must(t, d.Close()) // closing twice is allowed
 	r, err := Read(path)
 	must(t, err)
 	if len(r.Facts) != 3 || r.Facts[2].Hostname != "other" || len(r.Telemetry) != 2 || r.Telemetry[1].Variant != "b" || len(r.Warnings(r.Results())) != 0 {
@@ -232,8 +230,8 @@ func TestFactsAndTelemetryAreKept(t *testing.T) {
 	}
 }
 
-// TestNoSeedNoStudy: what cannot be run again is not written down, and where nothing can be
-// made it is said what to do.
+// TestNoSeedNoStudy: a study that could not be run again is not written, and if no directory can be created the
+// error says what to do.
 func TestNoSeedNoStudy(t *testing.T) {
 	s := spec(t)
 	s.Seed = nil
@@ -242,7 +240,7 @@ func TestNoSeedNoStudy(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if _, err := os.Lstat(path); err == nil {
-		t.Error("a directory of no study is left")
+		t.Error("a directory without a study is left")
 	}
 	putAt(t, filepath.Dir(path), "file", "x", 0o644)
 	if _, err := Create(filepath.Join(filepath.Dir(path), "file", "x"), spec(t)); err == nil || !strings.Contains(err.Error(), "file") {

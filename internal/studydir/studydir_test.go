@@ -29,7 +29,7 @@ func trial(block int, variant string) study.Trial {
 		Reasons: []study.Refusal{}, Metrics: map[string]float64{study.CostNS: 700}, Mode: "cost"}
 }
 
-// made makes a study of three trials and closes it.
+// made creates a study with three trials and closes it.
 func made(t *testing.T) (path string, trials []study.Trial) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "study")
@@ -66,8 +66,8 @@ func TestCreateAppendOpen(t *testing.T) {
 	}
 }
 
-// TestTornAtEveryByte cuts the log at every byte, as a crash may, and asks
-// that whole trials stay, the rest is kept aside, and the log can go on.
+// TestTornAtEveryByte truncates the log at every byte, as a crash may: complete trials are kept, the rest is
+// saved separately, and the log can be continued.
 func TestTornAtEveryByte(t *testing.T) {
 	path, trials := made(t)
 	log := filepath.Join(path, TrialsFile)
@@ -76,7 +76,7 @@ func TestTornAtEveryByte(t *testing.T) {
 		t.Fatal(err)
 	}
 	for cut := range len(whole) + 1 {
-		// Every byte near a line's end, every 23rd elsewhere: a sync each.
+		// Every byte near a line's end, every 23rd elsewhere, because each case syncs.
 		near := bytes.IndexByte(whole[max(0, cut-2):min(len(whole), cut+3)], '\n') >= 0
 		if !near && cut%23 != 0 && cut != len(whole) {
 			continue
@@ -90,7 +90,7 @@ func TestTornAtEveryByte(t *testing.T) {
 			t.Fatalf("cut at %d: %v", cut, err)
 		}
 		lines := bytes.Count(whole[:cut], []byte{'\n'})
-		ended := cut == len(whole) || whole[cut] == '\n' // whole, but for its newline
+		ended := cut == len(whole) || whole[cut] == '\n' // complete except for its newline
 		if ended && cut < len(whole) {
 			lines++
 		}
@@ -190,7 +190,7 @@ func TestResultsAreReplacedWhole(t *testing.T) {
 	}
 }
 
-// TestReadStaysInside: a record is somebody else's directory as often as not.
+// TestReadStaysInside: a record may be somebody else's directory, so links out of it are not followed.
 func TestReadStaysInside(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(secret, []byte("s3cret: x\n"), 0o600); err != nil {
@@ -216,8 +216,7 @@ func TestReadStaysInside(t *testing.T) {
 	}
 }
 
-// TestAppendRefusesWhatNobodyReads: a line beyond the reader's bound would
-// make the whole record unreadable.
+// TestAppendRefusesWhatNobodyReads: a line beyond the reader's limit would make the whole record unreadable.
 func TestAppendRefusesWhatNobodyReads(t *testing.T) {
 	path, trials := made(t)
 	d, err := Open(path)
@@ -260,7 +259,7 @@ func TestSetsAreReadWithinBounds(t *testing.T) {
 	}
 }
 
-// Two studies that begin in the same second have a directory each.
+// TestTwoStudiesInOneSecond: two studies that start in the same second get separate directories.
 func TestTwoStudiesInOneSecond(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s := spec(t)

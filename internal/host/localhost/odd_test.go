@@ -58,8 +58,8 @@ func TestBoundedKeepsTheFirst(t *testing.T) {
 	}
 }
 
-// TestAnswersOfCommands: a command's own complaint is told first, a stop with its cause, and
-// the caller's environment does not reach it.
+// TestAnswersOfCommands: a command's own error is shown first, a kill with its cause, and the caller's
+// environment does not reach the command.
 func TestAnswersOfCommands(t *testing.T) {
 	_, err := New().Output(context.Background(), host.EthtoolQueries("nosuch0")[0]) // the command exists only on Linux
 	if err == nil || !errors.Is(err, host.ErrNoCommand) && !strings.Contains(err.Error(), "(exit status ") {
