@@ -36,7 +36,7 @@ const opnsenseConfig = `<?xml version="1.0"?>
   <nat><outbound><mode>disabled</mode></outbound></nat>
 </opnsense>`
 
-// said are the lines of a configuration that are its user's, in short.
+// said returns a configuration's user-set lines in short form.
 func said(c Config) []string {
 	var all []string
 	for _, l := range c.Lines {
@@ -95,8 +95,7 @@ func TestOPNsense(t *testing.T) {
 	same(t, nics, []string{"igb0 tunnel 1492", "igb1 ethernet 0 lro", "igb1_vlan10 vlan 0"})
 }
 
-// TestOwnDefaults: what the product sets by itself is not its user's line, in the
-// configuration or out of it.
+// TestOwnDefaults: a product's own defaults do not count as the user's lines, in the configuration or outside.
 func TestOwnDefaults(t *testing.T) {
 	c := read(t, "opnsense", "/conf/config.xml", opnsenseConfig)
 	own := map[string]string{}
@@ -128,7 +127,7 @@ func TestPfSense(t *testing.T) {
 	}
 }
 
-// TestVyOSCutShort: a file that ends too early is no file with less in it.
+// TestVyOSCutShort: a file that ends too early is not treated as a shorter configuration.
 func TestVyOSCutShort(t *testing.T) {
 	for text, want := range map[string]int{
 		"system {\n    host-name r1\n}\n":                       0,
@@ -212,8 +211,8 @@ set firewall global-options twa-hazards-protection 'enable'
 	}
 }
 
-// TestVyOSNodes: a node has one tunable, under each name that it has had, and its words
-// become the kernel's numbers and back.
+// TestVyOSNodes: a node has one tunable, under each of its past names, and its words map to the kernel's numbers
+// and back.
 func TestVyOSNodes(t *testing.T) {
 	p := product(t, "vyos")
 	for text, want := range map[string]string{
@@ -268,7 +267,7 @@ func TestTrueNAS(t *testing.T) {
 	same(t, said(c), []string{"1 sysctl net.inet.tcp.tso=0 at System ▸ Tunables: net.inet.tcp.tso", "2 loader vfs.zfs.arc_max=17179869184 at System ▸ Tunables: vfs.zfs.arc_max", "3 rc sshd_flags=-4 at System ▸ Tunables: sshd_flags"})
 }
 
-// TestHostileXML: what a configuration never has ends the reading, and says where.
+// TestHostileXML: XML that no configuration contains ends the reading, with its place.
 func TestHostileXML(t *testing.T) {
 	for what, c := range map[string]struct{ text, want string }{
 		"entities":    {`<!DOCTYPE a [<!ENTITY a "1"><!ENTITY b "&a;&a;&a;&a;">]><opnsense><sysctl><item><tunable>net.inet.tcp.tso</tunable><value>&b;</value></item></sysctl></opnsense>`, "document type"},
@@ -375,7 +374,7 @@ func TestSpeaks(t *testing.T) {
 	}
 }
 
-// FuzzRead: no text makes a reader panic, or give what facts cannot hold.
+// FuzzRead: no text makes a reader panic, or return what facts cannot hold.
 func FuzzRead(f *testing.F) {
 	f.Add(uint8(0), opnsenseConfig)
 	f.Add(uint8(1), "<pfsense><sysctl><item><tunable>a</tunable></item>")

@@ -7,8 +7,8 @@ import (
 	"linerate/internal/fact/redact"
 )
 
-// TestWhatOfAppliancesIsKept: a configuration reads the same when only what captures keep
-// of it is there, in forms of public configurations.
+// TestWhatOfAppliancesIsKept: a configuration in the forms of public ones reads the same from what captures keep
+// of it.
 func TestWhatOfAppliancesIsKept(t *testing.T) {
 	for what, c := range map[string]struct{ product, file, kind, text string }{
 		"a list of numbers": {"opnsense", "/conf/config.xml", redact.Sense, "<opnsense><sysctl><item><tunable>dev.ax.0.iflib.override_nrxds</tunable><value>2048, 2048, 2048</value></item></sysctl></opnsense>"},
@@ -36,7 +36,7 @@ func TestWhatOfAppliancesIsKept(t *testing.T) {
 	}
 }
 
-// TestBlocksOfCapturesClose: blocks whose names go are closed where they were.
+// TestBlocksOfCapturesClose: blocks with redacted names are closed where they were.
 func TestBlocksOfCapturesClose(t *testing.T) {
 	in := "system {\n    static-host-mapping {\n        host-name a.example.org {\n            inet 192.0.2.1\n        }\n    }\n    sysctl {\n        parameter net.core.somaxconn {\n            value 4096\n        }\n    }\n}\n" +
 		"interfaces {\n    ethernet eth0 {\n        address 2001:db8::1/64\n        dhcp-options {\n            host-name b\n        }\n        mtu 9000\n    }\n}\n"
@@ -51,7 +51,7 @@ func TestBlocksOfCapturesClose(t *testing.T) {
 	}
 }
 
-// TestFlowAccountingOfCaptures: what goes below flow accounting is no word of its own.
+// TestFlowAccountingOfCaptures: redacted lines below flow accounting do not count as separate nodes.
 func TestFlowAccountingOfCaptures(t *testing.T) {
 	text, _ := redact.Text(redact.VyOS, "system {\n    flow-accounting {\n        interface eth1\n        syslog-facility daemon\n    }\n}\n")
 	for _, l := range read(t, "vyos", "/config/config.boot", text).Lines {
@@ -61,8 +61,7 @@ func TestFlowAccountingOfCaptures(t *testing.T) {
 	}
 }
 
-// TestTranslationsOfNothing: without <nat> nothing is translated; with it the product's own
-// outbound rules are.
+// TestTranslationsOfNothing: without <nat> nothing is translated; with it the product's own outbound rules are.
 func TestTranslationsOfNothing(t *testing.T) {
 	for text, want := range map[string]int{"": 0, "<nat/>": 1, "<nat><outbound><mode>disabled</mode></outbound></nat>": 0, "<nat><outbound><mode>hybrid</mode></outbound></nat>": 1} {
 		if got := read(t, "opnsense", "/conf/config.xml", "<opnsense><filter/>"+text+"</opnsense>").PF.Translations; got != want {

@@ -8,8 +8,8 @@ import (
 	"linerate/internal/fact"
 )
 
-// TestDevicesOfOpenWrt: an MTU is of the device of its own section, whatever was named
-// before, and a device that an interface names too is one.
+// TestDevicesOfOpenWrt: an MTU belongs to the device of its own section, whatever was named before, and a device
+// that an interface also names is listed once.
 func TestDevicesOfOpenWrt(t *testing.T) {
 	c := read(t, "openwrt", "/etc/config/network", "config interface 'wan'\n\toption device 'eth0'\nconfig interface 'lan'\n\toption device 'br-lan'\n\nconfig device\n\toption name 'eth0'\n\toption mtu '1508'\n"+
 		"config device\n\toption name 'br-lan'\n\tlist ports 'lan1'\n\tlist ports 'lan2'\n\toption mtu '9000'\nconfig device\n\toption mtu '1400'\n\toption name 'eth1.5'\nconfig device\n\toption name 'wg0'\nconfig interface 'old'\n\toption ifname 'eth7 @alias tun3'\n# option name 'no'\n\toption\n")
@@ -77,8 +77,8 @@ func TestSenseInterfaces(t *testing.T) {
 	}
 }
 
-// TestVyOSFirewallHasTheLastWord: what the firewall writes stands over the list of sysctls,
-// unless a profile of tuned has the list set once more.
+// TestVyOSFirewallHasTheLastWord: the firewall's settings override the list of sysctls, unless a tuned profile
+// makes the list apply again.
 func TestVyOSFirewallHasTheLastWord(t *testing.T) {
 	const list = "set system sysctl parameter net.ipv4.tcp_syncookies value 0\n"
 	for _, c := range []struct{ name, text, want string }{
@@ -123,8 +123,7 @@ func TestVyOSBlocks(t *testing.T) {
 	}
 }
 
-// TestLimitsByMemory: a product's own limit grows with memory, between its bounds, and never
-// stands over its user's.
+// TestLimitsByMemory: a product's own limit grows with memory, within its bounds, and never overrides the user's.
 func TestLimitsByMemory(t *testing.T) {
 	for _, c := range []struct {
 		l            MemoryLimit
@@ -154,7 +153,7 @@ func TestLimitsByMemory(t *testing.T) {
 	AddLimits(&fact.Facts{Firewall: fact.Firewall{PF: &fact.PF{}}})  // without a product
 }
 
-// TestPlaces: where the product's user sets a tunable, on each product in its words.
+// TestPlaces: where a user sets a tunable on each product, in its words.
 func TestPlaces(t *testing.T) {
 	for _, c := range []struct {
 		product, name, version string

@@ -9,7 +9,7 @@ import (
 	"linerate/internal/fact/release"
 )
 
-// TestRecords: each record has what every product has.
+// TestRecords: each record has all parts that every product needs.
 func TestRecords(t *testing.T) {
 	products, err := Products()
 	if err != nil || len(products) != len(readers) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// shapes are the shapers of a configuration, in short.
+// shapes returns the shapers of a configuration in short form.
 func shapes(c Config) []string {
 	var all []string
 	for _, s := range c.Shapers {
@@ -24,7 +24,7 @@ func shapes(c Config) []string {
 	return all
 }
 
-// TestPipes: queues stand between rules and pipes, and what is off does not count.
+// TestPipes: queues connect rules with pipes, and disabled ones do not count.
 func TestPipes(t *testing.T) {
 	c := read(t, "opnsense", "/conf/config.xml", `<opnsense><OPNsense><TrafficShaper version="1.0.3"><pipes>
 <pipe uuid="1"><number>10000</number><enabled>1</enabled><bandwidth>85</bandwidth><bandwidthMetric>Mbit</bandwidthMetric><queue/><scheduler>fq_codel</scheduler><codel_enable>0</codel_enable><codel_target>6</codel_target><fqcodel_quantum>300</fqcodel_quantum></pipe>
@@ -44,7 +44,7 @@ func TestLimiters(t *testing.T) {
 	same(t, shapes(c), []string{"shaper/pipe/1:1 wf2q+ on=true 1500000 used=false 5/100/0/0 at Firewall ▸ Traffic Shaper ▸ Limiters: the limiter of number 1"})
 }
 
-// TestNoRuleLimits: rules name limiters as their user does; that none names any is known.
+// TestNoRuleLimits: rules refer to limiters by the user's names; if no rule does, that is known.
 func TestNoRuleLimits(t *testing.T) {
 	const limiter = `<dnshaper><queue><name>Down</name><number>1</number><enabled>on</enabled></queue></dnshaper>`
 	for rules, used := range map[string]bool{``: false, `<rule><dnpipe>x</dnpipe></rule>`: true, `<rule><pdnpipe>x</pdnpipe></rule>`: true, `<rule><disabled/><dnpipe>x</dnpipe></rule><rule><dnpipe/></rule>`: false} {
@@ -79,8 +79,7 @@ func TestSQM(t *testing.T) {
 	}
 }
 
-// TestPolicies: a policy counts where an interface has one; of two flow tables, nobody
-// knows which port is in which.
+// TestPolicies: a policy counts if an interface uses it; with two flow tables it is unknown which port is in which.
 func TestPolicies(t *testing.T) {
 	c := read(t, "vyos", "/config/config.boot", "qos {\n    policy {\n        shaper WAN {\n            bandwidth 30mbit\n            default {\n                bandwidth 100%\n            }\n        }\n    }\n}\n")
 	same(t, shapes(c), []string{"qos/policy/shaper:4 shaper on=true 30000000 used=false 0/0/0/0 at set qos policy shaper WAN bandwidth"})

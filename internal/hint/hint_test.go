@@ -87,8 +87,8 @@ func TestOptionsAreSaidAsTheirReaderTypesThem(t *testing.T) {
 	}
 }
 
-// TestNearestByDistance: closest first, then by name; short names match by distance alone,
-// and no more are told than asked for.
+// TestNearestByDistance: closest first, then by name; short names match by distance only, and at most the
+// requested number is returned.
 func TestNearestByDistance(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -125,7 +125,7 @@ func TestNearestByDistance(t *testing.T) {
 	}
 }
 
-// TestUnknownTellsWhatThereIs: a few names are listed, of many the nearest alone.
+// TestUnknownTellsWhatThereIs: a few names are listed, of many only the nearest.
 func TestUnknownTellsWhatThereIs(t *testing.T) {
 	twelve := []string{"aaaa1", "aaaa2", "aaaa3", "aaaa4", "aaaa5", "aaaa6", "aaaa7", "aaaa8", "aaaa9", "aaaa10", "aaaa11", "aaaa12"}
 	for _, c := range []struct {
@@ -143,8 +143,8 @@ func TestUnknownTellsWhatThereIs(t *testing.T) {
 	}
 }
 
-// TestMarksOfErrors: what marks an error changes no word of it, is found through others'
-// wrapping, and of no error is none.
+// TestMarksOfErrors: marking an error does not change its text, the mark is found through wrapping, and marking
+// nil gives nil.
 func TestMarksOfErrors(t *testing.T) {
 	cause := errors.New("cause")
 	for name, mark := range map[string]func(error) error{"usage": Usage, "left": Left, "advice": func(err error) error { return With(err, "x") }} {

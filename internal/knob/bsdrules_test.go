@@ -55,7 +55,7 @@ func TestAsked(t *testing.T) {
 	}
 }
 
-// TestWasAndIs reads what FreeBSD 14.0's sysctl(8) said.
+// TestWasAndIs parses the output of FreeBSD 14.0's sysctl(8).
 func TestWasAndIs(t *testing.T) {
 	for _, c := range []struct {
 		said, was, is string

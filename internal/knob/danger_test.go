@@ -11,7 +11,7 @@ import (
 	"linerate/internal/setting"
 )
 
-// TestCuts: what may cut off somebody who came over the network, and what is only like it.
+// TestCuts: changes that may cut off a user who came over the network, and similar harmless ones.
 func TestCuts(t *testing.T) {
 	for _, c := range []struct {
 		k                 Key
@@ -38,7 +38,7 @@ func TestCuts(t *testing.T) {
 	}
 }
 
-// TestLossy: what a write destroys beside the value, by system and by value.
+// TestLossy: what a write destroys in addition to the value, by system and value.
 func TestLossy(t *testing.T) {
 	for _, c := range []struct {
 		os    string
@@ -64,7 +64,7 @@ func TestLossy(t *testing.T) {
 	}
 }
 
-// TestStarves is asked of single numbers of a sysctl, and says nothing of what it cannot tell.
+// TestStarves considers only sysctls with a single number, and reports nothing that it cannot determine.
 func TestStarves(t *testing.T) {
 	k := Key{Mechanism: setting.Sysctl, Name: "fs.file-max"}
 	if Starves(k, "99", "100") == "" || Starves(k, "100", "100") != "" || Starves(k, "101", "100") != "" {
@@ -84,8 +84,8 @@ func TestStarves(t *testing.T) {
 	}
 }
 
-// TestSameIsReflexive, and so it is however a value is written: a read-back of what was written is
-// never taken for another's.
+// TestSameIsReflexive: a value is the same as itself in any notation, so a read-back is never taken for another
+// value.
 func TestSameIsReflexive(t *testing.T) {
 	mechanisms := []setting.Mechanism{setting.Sysctl, setting.RPS, setting.XPS, setting.RFS, setting.IRQ, setting.NAPI, setting.Route, setting.Offload, setting.Link, setting.PFLimit}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -125,7 +125,7 @@ func TestSameIsReflexive(t *testing.T) {
 	}
 }
 
-// TestCPULists are bounded: a range from a file makes no list of millions.
+// TestCPULists: lists are bounded, so a range from a file cannot make a list of millions.
 func TestCPULists(t *testing.T) {
 	for in, want := range map[string]string{"0": "0", "0-3": "0,1,2,3", "7,1-2": "7,1,2", "": "", "a": "", "-1": "", "5-3": "", "0-99999999": "", "1-": "", "8191": "8191", "8192": ""} {
 		if got := cpuList(in); got != want {
@@ -134,7 +134,7 @@ func TestCPULists(t *testing.T) {
 	}
 }
 
-// TestCompanions: what a setting changes with it is put back with it: patterns that match a name,
+// TestCompanionsOf: what a setting changes with it is put back with it: patterns that match a name,
 // and never the setting's own alone.
 func TestCompanionsOf(t *testing.T) {
 	for name, with := range sysctlCompanions {
@@ -170,8 +170,7 @@ func TestCompanionsOf(t *testing.T) {
 	}
 }
 
-// TestOrderIsSteady: settings of one rank stay as they were given, whatever stands between, and what
-// is ordered is ordered.
+// TestOrderIsSteady: settings of the same rank keep their order, and ordering is idempotent.
 func TestOrderIsSteady(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 100 {

@@ -13,8 +13,8 @@ import (
 	"linerate/internal/testbed"
 )
 
-// TestIptables loads rules and sets by the programs that studies name, and counts
-// them in the kernel. What the kernel has no side for is unavailable.
+// TestIptables loads rules and sets with the programs that studies name, and counts them in the kernel. What the
+// kernel does not support is unavailable.
 func TestIptables(t *testing.T) {
 	for _, c := range []struct {
 		by    string

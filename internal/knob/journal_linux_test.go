@@ -60,8 +60,7 @@ func TestRestoreUndoesEveryChange(t *testing.T) {
 	inside(t, target, h.Restore) // nothing left to do
 }
 
-// TestCrashIsRestoredByTheNextStart forgets the owner of a journal, as a kill
-// does.
+// TestCrashIsRestoredByTheNextStart forgets the owner of a journal, as a kill would.
 func TestCrashIsRestoredByTheNextStart(t *testing.T) {
 	target, h := journal(t)
 	before := sysctlOf(t, target, "net/ipv4/ip_default_ttl")
@@ -77,8 +76,8 @@ func TestCrashIsRestoredByTheNextStart(t *testing.T) {
 	inside(t, target, func() error { return RestoreJournal(path) }) // and a second start finds none
 }
 
-// TestRestoreGoesOn: one setting that cannot be restored keeps the journal,
-// and the others are back nevertheless.
+// TestRestoreGoesOn: a setting that cannot be restored keeps the journal, and the others are restored
+// nevertheless.
 func TestRestoreGoesOn(t *testing.T) {
 	target, h := journal(t)
 	before := sysctlOf(t, target, "net/ipv4/ip_default_ttl")
@@ -135,8 +134,8 @@ func TestSysctlPath(t *testing.T) {
 	}
 }
 
-// TestSwitchGoesBackAndForth: what one arm of several sets is not there for the
-// next, and what the host had is restored in the end.
+// TestSwitchGoesBackAndForth: one arm's settings are reverted for the next, and the host's values are restored
+// in the end.
 func TestSwitchGoesBackAndForth(t *testing.T) {
 	target, h := journal(t)
 	const ttl, reuse = "net/ipv4/ip_default_ttl", "net/ipv4/ip_local_reserved_ports"
@@ -158,8 +157,8 @@ func TestSwitchGoesBackAndForth(t *testing.T) {
 	}
 }
 
-// TestJournalOfAPair: of two sysctls of which one is 0, and 0 cannot be written, the one
-// in force is journalled, by whatever name it is looked up.
+// TestJournalOfAPair: of two sysctls of which one reads 0, and 0 cannot be written, the effective one is
+// journalled, whichever name is given.
 func TestJournalOfAPair(t *testing.T) {
 	for _, name := range []string{"vm.dirty_bytes", "vm.dirty_ratio", "vm/dirty_background_bytes", "vm.dirty_background_ratio", "vm.overcommit_kbytes", "vm.overcommit_ratio"} {
 		e, err := had(name)

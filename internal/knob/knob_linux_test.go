@@ -22,8 +22,7 @@ import (
 	"linerate/internal/testbed"
 )
 
-// fresh is a Target in a new network namespace with two devices, one of them
-// the end of a wire.
+// fresh returns a Target in a new network namespace with two devices, one of them the end of a veth pair.
 func fresh(t *testing.T) *Target {
 	t.Helper()
 	labtest.Namespaces(t)
@@ -73,8 +72,7 @@ func apply(t *testing.T, target *Target, s setting.Setting) string {
 	return note
 }
 
-// TestAppliesWhatCanBeSeen sets by every mechanism and looks at the namespace
-// by other means than the knob's.
+// TestAppliesWhatCanBeSeen sets a value by every mechanism, and checks the namespace by other means.
 func TestAppliesWhatCanBeSeen(t *testing.T) {
 	offload := func(target *Target, feature string) func() string {
 		return func() (value string) {
@@ -225,8 +223,8 @@ func needNFT(t *testing.T, text string) {
 	}
 }
 
-// TestRefusesWithReason: what this machine cannot do is unavailable, what is
-// wrong is an error, and neither leaves anything half done.
+// TestRefusesWithReason: what this machine does not support is unavailable, a mistake is an error, and neither
+// leaves a partial change.
 func TestRefusesWithReason(t *testing.T) {
 	target := fresh(t)
 	const unavailable, wrong = true, false
@@ -275,8 +273,7 @@ func TestRefusesWithReason(t *testing.T) {
 	}
 }
 
-// TestSaysWhatWouldHelp: what a kernel or a machine lacks is named by what to
-// load, build in or install.
+// TestSaysWhatWouldHelp: for what a kernel or machine lacks, the error says what to load, build in or install.
 func TestSaysWhatWouldHelp(t *testing.T) {
 	for _, c := range []struct {
 		rules setting.Rules
@@ -299,8 +296,7 @@ func TestSaysWhatWouldHelp(t *testing.T) {
 	}
 }
 
-// TestHostSettingsNeedPermission: a setting of the kernel that no namespace
-// has is unavailable until it is allowed.
+// TestHostSettingsNeedPermission: a setting that is global to the kernel is unavailable until it is allowed.
 func TestHostSettingsNeedPermission(t *testing.T) {
 	target := fresh(t)
 	_, err := target.Apply(context.Background(), setting.Setting{Mechanism: setting.Sysctl, Name: "net.core.netdev_budget", Value: "300"})
@@ -310,8 +306,8 @@ func TestHostSettingsNeedPermission(t *testing.T) {
 	}
 }
 
-// TestFailedListIsPutBack: the kernel sets the numbers of a list one by one,
-// and has set the first when the second is refused.
+// TestFailedListIsPutBack: the kernel sets the numbers of a list one by one, so the first is set when the second
+// is refused.
 func TestFailedListIsPutBack(t *testing.T) {
 	target := fresh(t)
 	before := sysctlOf(t, target, "net/ipv4/tcp_rmem")
@@ -324,7 +320,7 @@ func TestFailedListIsPutBack(t *testing.T) {
 	}
 }
 
-// TestRoundedIsSaid: the kernel counts in ticks; 1 ms becomes a whole one.
+// TestRoundedIsSaid: the kernel counts in ticks, so 1 ms is rounded to a whole one.
 func TestRoundedIsSaid(t *testing.T) {
 	target := fresh(t)
 	note := apply(t, target, setting.Setting{Mechanism: setting.Sysctl, Name: "net.ipv4.icmp_ratelimit", Value: "1"})

@@ -10,7 +10,7 @@ import (
 func TestNeverInAJail(t *testing.T) {
 	for _, c := range []struct {
 		set setting.Setting
-		why string // a part of it; "": it may be had
+		why string // a part of the reason; "" if available
 	}{
 		{setting.Setting{Mechanism: setting.Sysctl, Name: "net.inet.ip.forwarding", Value: "1"}, ""},
 		{setting.Setting{Mechanism: setting.Firewall}, ""},

@@ -7,8 +7,8 @@ import (
 	"linerate/internal/setting"
 )
 
-// TestRoutesAreATable: as many prefixes as asked for, no two alike, none over
-// the workload's sources, hits where they are wanted.
+// TestRoutesAreATable: the requested number of distinct prefixes, none covering the workload's sources, with
+// matches only where requested.
 func TestRoutesAreATable(t *testing.T) {
 	for _, c := range []struct {
 		table setting.Table

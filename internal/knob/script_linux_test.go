@@ -13,8 +13,7 @@ import (
 	"linerate/internal/setting"
 )
 
-// namespace is a host for the script: a network namespace with its own /sys
-// and two ends of a wire.
+// namespace returns a host for the script: a network namespace with its own /sys and both ends of a veth pair.
 func namespace(t *testing.T) func(script string, args ...string) (string, error) {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -47,7 +46,7 @@ func namespace(t *testing.T) func(script string, args ...string) (string, error)
 	}
 }
 
-// shell is the strictest there is: dash reads what FreeBSD's sh reads.
+// shell returns the strictest available shell: dash, which reads what FreeBSD's sh reads.
 func shell() string {
 	if p, err := exec.LookPath("dash"); err == nil {
 		return p
@@ -61,8 +60,8 @@ const (
 	namesScript = `knob_names "$@"`
 )
 
-// TestScript holds every mechanism to the same: what was written reads back as
-// the same setting, and writing the old value brings back the old reading.
+// TestScript checks for every mechanism that a written value reads back as the same setting, and that writing
+// the old value restores the old reading.
 func TestScript(t *testing.T) {
 	run := namespace(t)
 	for _, c := range []struct{ mechanism, device, name, value, want string }{
@@ -119,8 +118,7 @@ func key(mechanism, device, name string) Key {
 	return Key{setting.Mechanism(mechanism), device, name}
 }
 
-// TestScriptRefuses: what does not exist is neither read nor made, and no name
-// is ever run.
+// TestScriptRefuses: what does not exist is neither read nor created, and no name is ever executed.
 func TestScriptRefuses(t *testing.T) {
 	run := namespace(t)
 	for _, c := range [][3]string{
@@ -134,16 +132,15 @@ func TestScriptRefuses(t *testing.T) {
 			t.Errorf("reading %v gave %q", c, out)
 		}
 		if _, err := run(writeScript, c[0], c[1], c[2], "1"); err == nil {
-			t.Errorf("writing %v was taken", c)
+			t.Errorf("writing %v was accepted", c)
 		}
 	}
 	if _, err := os.Stat("/tmp/linerate-was-here"); err == nil {
-		t.Error("a name was run")
+		t.Error("a name was executed")
 	}
 }
 
-// TestLinkDown: a link that goes down takes routes and IPv6 addresses along;
-// they are found before, and brought back.
+// TestLinkDown: a link that goes down loses routes and IPv6 addresses; they are found before, and restored.
 func TestLinkDown(t *testing.T) {
 	run := namespace(t)
 	for _, c := range [][3]string{{"route", "0.0.0.0/0", "via 198.18.0.2 dev left"}, {"route", "::/0", "via 2001:2::2 dev left"}, {"route", "198.18.7.0/24", "via 198.18.0.3 dev left metric 7"}} {
@@ -188,8 +185,7 @@ func TestLinkDown(t *testing.T) {
 	}
 }
 
-// TestCompanions: what a write changes beside its own name is found and put
-// back with it.
+// TestCompanions: side effects of a write on other names are found and restored with it.
 func TestCompanions(t *testing.T) {
 	run := namespace(t)
 	names, err := run(namesScript, "sysctl", "-", "net.ipv4.conf.*.forwarding")
@@ -203,7 +199,7 @@ func TestCompanions(t *testing.T) {
 	if queues, err := run(namesScript, "rps", "left", "*"); err != nil || queues != "rx-0\nrx-1" {
 		t.Errorf("queues: %q, %v", queues, err)
 	}
-	// Switching off tx takes tso and others along; they come back.
+	// Disabling tx also disables tso and others; they are restored.
 	state := func() string {
 		var b strings.Builder
 		for f := range strings.Lines(features) {
@@ -247,7 +243,7 @@ func TestCompanions(t *testing.T) {
 	}
 }
 
-// A device tells all its offloads at once, until one is written.
+// TestOffloadsAreAskedForOnce: all offloads of a device are read at once, until one is written.
 func TestOffloadsAreAskedForOnce(t *testing.T) {
 	const fake = `ethtool() { case $1 in
 	-k) echo asked >>"$STATE.asked" && printf 'Features for %s:\nrx-checksumming: on\n\ttx-checksum-ipv4: off [fixed]\ngeneric-receive-offload: %s\n' "$2" "$(cat "$STATE")" ;;

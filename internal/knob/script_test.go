@@ -87,8 +87,8 @@ func TestPutBack(t *testing.T) {
 	}
 }
 
-// TestWhatASwitchNeeds: values that leave no way back, and values that could leave a host's
-// own switch without the means to go it.
+// TestWhatASwitchNeeds: values that cannot be reverted, and values that could leave a host's switch without the
+// resources to revert.
 func TestWhatASwitchNeeds(t *testing.T) {
 	for _, c := range []struct {
 		name, now, value string

@@ -16,8 +16,8 @@ import (
 	"linerate/studies"
 )
 
-// TestSpaceCanBeSet: whatever a search by experiment has in its space for this lab,
-// the lab knows how to set; what this kernel lacks is unavailable, not an error.
+// TestSpaceCanBeSet: the lab can set every level in its search space; what this kernel lacks is unavailable, not
+// an error.
 func TestSpaceCanBeSet(t *testing.T) {
 	target := fresh(t)
 	c, err := catalogue.Load()

@@ -24,8 +24,7 @@ func disk(kind, options string) setting.Disk {
 	return d
 }
 
-// images are the files without a name that loop devices are attached to: what
-// linerate's disks are made of.
+// images returns the unnamed files that loop devices are attached to, which back linerate's disks.
 func images(t *testing.T) (out []string) {
 	t.Helper()
 	all, err := filepath.Glob("/sys/block/loop*/loop/backing_file")
@@ -40,7 +39,7 @@ func images(t *testing.T) (out []string) {
 	return out
 }
 
-// emptied waits until no more disks are there than before.
+// emptied waits until there are no more disks than before.
 func emptied(t *testing.T, before []string) {
 	t.Helper()
 	if !labtest.Eventually(func() bool { return len(images(t)) <= len(before) }) {
@@ -48,8 +47,7 @@ func emptied(t *testing.T, before []string) {
 	}
 }
 
-// outside fails where a Box's disk is mounted for the process that started this
-// test.
+// outside fails if a Box's disk is mounted for the process that started this test.
 func outside(t *testing.T) {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/mountinfo", os.Getppid()))
@@ -61,8 +59,7 @@ func outside(t *testing.T) {
 	}
 }
 
-// TestADiskIsTheBoxesOwn: its files are within, its mount is not outside, and
-// nothing is left of its device.
+// TestADiskIsTheBoxesOwn: a disk's files are inside, its mount is not visible outside, and its device is removed.
 func TestADiskIsTheBoxesOwn(t *testing.T) {
 	need(t)
 	labtest.Lock(t) // disks of other tests would be counted

@@ -11,9 +11,9 @@ import (
 	"linerate/internal/setting"
 )
 
-// TestTheJournalIsOnTheDiskBelow: were its blocks holes, or allocated and not
-// written, each fsync(2) would wait for the journal below too until it has gone
-// round once, and a server would seem to get faster.
+// TestTheJournalIsOnTheDiskBelow: if the journal's blocks were holes, or allocated but unwritten, each fsync(2)
+// would also wait for the file system below until the journal has wrapped once, and a server would seem to
+// get faster.
 func TestTheJournalIsOnTheDiskBelow(t *testing.T) {
 	if os.Geteuid() != 0 {
 		labtest.Lacking(t, "it needs root: it makes a loop device")
@@ -53,7 +53,7 @@ func TestTheJournalIsOnTheDiskBelow(t *testing.T) {
 	}
 }
 
-// written is how much of a file is data, neither hole nor allocated only.
+// written returns how much of a file is data, neither holes nor unwritten extents.
 func written(t *testing.T, fd int) (sum int64) {
 	t.Helper()
 	for end := int64(0); ; {

@@ -37,8 +37,8 @@ func newBox(t *testing.T) *server.Box {
 	return b
 }
 
-// TestACacheMixesReleases: a caching proxy keeps files, not releases. When the
-// origin changes between two fetches, its clients get both.
+// TestACacheMixesReleases: a caching proxy keeps single files: if the origin changes between two fetches, its
+// clients get a mixture of releases.
 func TestACacheMixesReleases(t *testing.T) {
 	need(t)
 	origin, proxy := newBox(t), newBox(t)

@@ -13,9 +13,8 @@ import (
 	"linerate/internal/setting"
 )
 
-// TestPostfixComesAndGoesAtOnce: it waits two seconds for the end of writing a
-// main.cf or a table that looks new, and complains for a second if it cannot tell its group
-// of processes to end.
+// TestPostfixComesAndGoesAtOnce: Postfix waits two seconds for a main.cf or table that looks freshly written, and
+// for a second if it cannot signal its process group.
 func TestPostfixComesAndGoesAtOnce(t *testing.T) {
 	need(t)
 	if err := server.MailInstalled(); err != nil {
@@ -53,7 +52,7 @@ func TestPostfixComesAndGoesAtOnce(t *testing.T) {
 	}
 }
 
-// TestTimeOfTheDeadCounts: what a process used that has ended is the server's.
+// TestTimeOfTheDeadCounts: the CPU time of exited processes is the server's.
 func TestTimeOfTheDeadCounts(t *testing.T) {
 	need(t)
 	box := newBox(t)
@@ -71,8 +70,7 @@ func TestTimeOfTheDeadCounts(t *testing.T) {
 	p.Stop()
 }
 
-// TestServersPrecedeAsTheirClients: a session of a server's own has the place
-// among others that linerate's has.
+// TestServersPrecedeAsTheirClients: a server's session has the same autogroup priority as linerate's.
 func TestServersPrecedeAsTheirClients(t *testing.T) {
 	labtest.Namespaces(t)
 	if !labtest.OwnSession(t) {

@@ -25,7 +25,7 @@ import (
 	"linerate/internal/setting"
 )
 
-// inside is a network namespace with nothing but a loopback that is up.
+// inside runs f in a network namespace with only a loopback device, which is up.
 func inside(f func() error) error {
 	done := make(chan error, 1)
 	go func() {
@@ -76,7 +76,7 @@ func startWeb(t *testing.T, w setting.Web) (*server.Box, *server.Process) {
 	return box, p
 }
 
-// get fetches from inside the box.
+// get fetches a URL from inside the box.
 func get(box *server.Box, url string) (body []byte, header http.Header, err error) {
 	err = box.Do(func() error {
 		// The dial happens on this thread, in its namespace.
@@ -131,13 +131,13 @@ func TestWebServesItsObjectsInsideOnly(t *testing.T) {
 	}
 }
 
-// workers waits until a server has so many processes, and says how many it has.
+// workers waits until a server has the wanted number of processes, and returns it.
 func workers(p *server.Process, want int) (n int) {
 	labtest.Eventually(func() bool { n = len(p.PIDs()); return n == want })
 	return n
 }
 
-// listening is what the machine's own network namespace listens on, over TCP.
+// listening returns the TCP listeners of the machine's own network namespace.
 func listening(t *testing.T) string {
 	t.Helper()
 	var out []string
@@ -196,7 +196,7 @@ func TestACrashIsNoticed(t *testing.T) {
 	gone(t, pids)
 }
 
-// gone waits until processes are no more.
+// gone waits until processes have exited.
 func gone(t *testing.T, pids []int) {
 	t.Helper()
 	if !labtest.Eventually(func() bool {
@@ -210,7 +210,7 @@ func gone(t *testing.T, pids []int) {
 	}
 }
 
-// asHost makes this test's binary run a server until it is killed.
+// asHost makes this test binary run a server until it is killed.
 const asHost = "LINERATE_TEST_SERVER_HOST"
 
 func TestNothingIsLeftWhenLinerateIsKilled(t *testing.T) {
