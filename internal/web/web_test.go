@@ -428,7 +428,7 @@ func TestAStudyAsItRuns(t *testing.T) {
 	d.grow(t, 16)
 	p, page := look()
 	early := p.Results.Verdicts
-	if p.Done != 16 || len(early) != 2 || early[0].Verdict != stats.Inconclusive || early[0].PHolm.Known() || !strings.Contains(page, "no verdict before the study") || strings.Contains(page, ">worse<") {
+	if p.Done != 16 || len(early) != 2 || early[0].Verdict != stats.Inconclusive || early[0].PHolm.Known() || !strings.Contains(page, "no verdict before the end of the study") || strings.Contains(page, ">worse<") {
 		t.Fatalf("after four blocks: %+v", p)
 	}
 	d.grow(t, len(d.left))

@@ -23,6 +23,7 @@ const (
 	variables  = `^rc `
 	tunables   = `^kernel [a-z]+\.`
 	loader     = `^kernel net\.isr\.`
+	governor   = `^kernel /sys/devices/system/cpu/`
 )
 
 // backForms are the forms of a plan: the system whose plans it takes, "" for both, the
@@ -31,16 +32,16 @@ var backForms = map[string]struct {
 	os, release string
 	lacks       map[string]string
 }{
-	"sysctl.d": {"", "", map[string]string{interfaces: "no sysctls", modules: "no sysctls", params: "no sysctls", variables: "no sysctls", loader: "of the loader"}},
+	"sysctl.d": {"", "", map[string]string{interfaces: "no sysctls", modules: "no sysctls", params: "no sysctls", variables: "no sysctls", loader: "of the loader", governor: "no sysctl"}},
 	"rc.conf":  {fact.FreeBSD, "", map[string]string{tunables: "rc.conf holds variables of rc.d"}},
 	"ansible":  {}, "nixos": {fact.Linux, "", nil}, "cloud-init": {fact.Linux, "", nil},
 	"opnsense": {fact.FreeBSD, "25.1", map[string]string{variables: "the product writes rc.conf", modules: "the same", interfaces: "set at Interfaces"}},
 	"pfsense":  {fact.FreeBSD, "2.7.2", map[string]string{variables: "the product writes rc.conf", modules: "the same", interfaces: "set at System, Advanced, Networking", loader: "the list is for sysctl(8) alone"}},
-	"vyos": {fact.Linux, "1.4", map[string]string{modules: "the product loads them", params: "no node", `^nic eth1 large-receive-offload`: "off is a node that is not there",
+	"vyos": {fact.Linux, "1.4", map[string]string{governor: "no node", modules: "the product loads them", params: "no node", `^nic eth1 large-receive-offload`: "off is a node that is not there",
 		`^kernel module\.nf_conntrack\.hashsize`: "not planned: the node's other name for net.netfilter.nf_conntrack_buckets"}},
-	"openwrt":       {fact.Linux, "23.05", map[string]string{modules: "the product loads them", params: "not in UCI", `^nic eth\d [^m]|ethtool -`: "offloads and rings are not in UCI"}},
+	"openwrt":       {fact.Linux, "23.05", map[string]string{governor: "not in UCI", modules: "the product loads them", params: "not in UCI", `^nic eth\d [^m]|ethtool -`: "offloads and rings are not in UCI"}},
 	"truenas-core":  {fact.FreeBSD, "13.0", map[string]string{modules: "the middleware has no type for them", interfaces: "set at Network, Interfaces"}},
-	"truenas-scale": {fact.Linux, "24.04", map[string]string{modules: "the middleware has no type for them", interfaces: "set at Network, Interfaces"}},
+	"truenas-scale": {fact.Linux, "24.04", map[string]string{governor: "the middleware has no type for it", modules: "the middleware has no type for them", interfaces: "set at Network, Interfaces"}},
 }
 
 var baseReleases = map[string]string{fact.FreeBSD: "14.3", fact.Linux: "6.12"}

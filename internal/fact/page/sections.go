@@ -239,6 +239,9 @@ func (p *page) settings() {
 		p.field("file", fmt.Sprintf("%s: %s", file, show.Plural(files[file], "setting")))
 	}
 	for _, pr := range p.f.Problems {
+		if pr.Kind == fact.ProblemSlip {
+			continue // a case's name, for which audit has the words
+		}
 		p.field("problem", fmt.Sprintf("%s:%d: %s", pr.File, pr.Line, pr.Message))
 	}
 	var loaded []string
