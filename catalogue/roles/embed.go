@@ -1,4 +1,4 @@
-// Package roles embeds roles.yaml: the roles of hosts and how each is recognized.
+// Package roles embeds roles.yaml: the roles of hosts and how each is recognised.
 // Package role evaluates it; docs/guide/inspect.md explains the roles.
 package roles
 

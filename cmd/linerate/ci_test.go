@@ -79,7 +79,7 @@ func TestAction(t *testing.T) {
 	}
 }
 
-// TestPreCommitHooks: the hooks match the files that an audit recognizes by name, and no others.
+// TestPreCommitHooks: the hooks match the files that an audit recognises by name, and no others.
 func TestPreCommitHooks(t *testing.T) {
 	var hooks []struct{ ID, Name, Entry, Language, Files string }
 	readYAML(t, ".pre-commit-hooks.yaml", &hooks)

@@ -21,7 +21,7 @@ import (
 // serversOf are the files of the machine's own mail and web servers, which a study must not touch.
 var serversOf = []string{"/etc/postfix", "/etc/nginx", "/etc/aliases", "/etc/aliases.db", "/var/spool/postfix", "/var/lib/postfix", "/var/mail", "/var/log/mail.log", "/var/log/nginx", "/run/nginx.pid"}
 
-// ownServers summarizes the files of the machine's own servers: names, modes, owners, and the
+// ownServers summarises the files of the machine's own servers: names, modes, owners, and the
 // contents where readable.
 func ownServers(t *testing.T) string {
 	t.Helper()

@@ -227,7 +227,7 @@ func toolsDir(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Not a symbolic link: the program recognizes itself by its file name.
+	// Not a symbolic link: the program recognises itself by its file name.
 	if out, err := exec.Command("cp", "-l", self, filepath.Join(dir, "linerate")).CombinedOutput(); err != nil {
 		if out2, err := exec.Command("cp", self, filepath.Join(dir, "linerate")).CombinedOutput(); err != nil {
 			t.Fatalf("%s%s", out, out2)

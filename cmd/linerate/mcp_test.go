@@ -136,7 +136,7 @@ func shout(t *testing.T, server *mcp.Server, m string) string {
 	}()
 	go func() { _, _ = io.WriteString(inW, mcpHello+m+"\n") }()
 	var asks map[string]any
-	want := 1 // the answer to initialize
+	want := 1 // the answer to the first request
 	if json.Unmarshal([]byte(m), &asks) == nil {
 		_, number := asks["id"].(float64)
 		_, word := asks["id"].(string)

@@ -101,7 +101,7 @@ func TestMeasuredWaves(t *testing.T) {
 	f.expect("11111111", "after the wave went on")
 	_, after, looks := f.measured(w.ID)
 	if !reflect.DeepEqual(before.Hosts, after.Hosts) || before.Seed != after.Seed || !reflect.DeepEqual(before.Periods, after.Periods[:len(before.Periods)]) {
-		t.Errorf("the resumed experiment was randomized again: %+v, %+v", before, after)
+		t.Errorf("the resumed experiment was randomised again: %+v, %+v", before, after)
 	}
 	// The true effect is -9.9 % (909.5 of 1,009.5); one 95 % interval in twenty misses it.
 	if last := looks[len(looks)-1]; last.Wave != 2 || last.Effect.EffectPercent.Float() < -11 || last.Effect.EffectPercent.Float() > -9 {

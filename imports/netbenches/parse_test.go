@@ -272,7 +272,7 @@ func TestConfigSet(t *testing.T) {
 func TestFoldName(t *testing.T) {
 	for _, c := range [][2]string{{"pf-statefull", "pf-stateful"}, {"default-enabled", "enabled-default"}, {"off_default", "off"}} {
 		if foldName(c[0]) != foldName(c[1]) {
-			t.Errorf("%s and %s are not recognized as the same name", c[0], c[1])
+			t.Errorf("%s and %s are not recognised as the same name", c[0], c[1])
 		}
 	}
 	for _, c := range [][2]string{{"1", "11"}, {"on", "off"}, {"100", "1000"}, {"rxd-1024", "rxd-2048"}} {

@@ -50,7 +50,7 @@ func TestWhatAPlanNeeds(t *testing.T) {
 	}
 }
 
-// TestSettingsAsTyped: sysctls and interface features are recognized, other texts are not.
+// TestSettingsAsTyped: sysctls and interface features are recognised, other texts are not.
 func TestSettingsAsTyped(t *testing.T) {
 	for text, want := range map[string]string{
 		"net.core.somaxconn= 9": "net.core.somaxconn=9", "eth0.100:gro=on": "eth0.100:gro=on", "a=b=c": "a=b=c",
