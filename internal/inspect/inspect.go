@@ -226,7 +226,7 @@ func (in *inspection) addSlips(file string, slips []fact.Problem) {
 }
 
 // owned lists the kinds of files that people write line by line.
-var owned = []string{redact.Loader, redact.RC, redact.Sysctl, redact.PF, redact.IPFW, redact.NFT, redact.IPTables, redact.BootLine, redact.Modprobe, redact.Modules, redact.Grub, redact.Systemd, redact.Udev, redact.Ifupdown, redact.Script, redact.Tuned, redact.Limits, redact.Other}
+var owned = []string{redact.Loader, redact.RC, redact.Sysctl, redact.PF, redact.IPFW, redact.NFT, redact.IPTables, redact.BootLine, redact.Modprobe, redact.Modules, redact.Grub, redact.Systemd, redact.Udev, redact.Ifupdown, redact.Script, redact.Tuned, redact.Limits, redact.Daemon, redact.Other}
 
 // plain returns a text as the system can read it. A byte order mark spoils the first line for all
 // readers of configuration, UTF-16 every line; both come from editors on other systems.
