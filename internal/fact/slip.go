@@ -19,19 +19,23 @@ var slipsText string
 type slip struct {
 	name, excuse  string
 	files         []string
-	wrong, unless *regexp.Regexp
+	wrong, unless func() *regexp.Regexp // compiled when a host has such a file
 }
 
 var slips = sync.OnceValue(func() []slip {
 	return list.Map(list.Rows(slipsText), func(row []string) slip {
-		s := slip{name: row[0], files: strings.Fields(row[1]), wrong: regexp.MustCompile(row[2])}
+		s := slip{name: row[0], files: strings.Fields(row[1]), wrong: compiled(row[2])}
 		if len(row) > 3 {
 			s.excuse = row[3]
-			s.unless = regexp.MustCompile(strings.TrimLeft(row[3], "=~"))
+			s.unless = compiled(strings.TrimLeft(row[3], "=~"))
 		}
 		return s
 	})
 })
+
+func compiled(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
 
 // remarks matches comment lines, but not a script's #! line.
 var remarks = regexp.MustCompile(`(?m)^[ \t]*(#[^!\n]|;).*$`)
@@ -61,7 +65,7 @@ func SlipsIn(file, text string) (all []Problem, told []Line) {
 }
 
 func (s slip) tells(file, text string) (told []Line) {
-	for _, at := range s.wrong.FindAllStringSubmatchIndex(text, 256) {
+	for _, at := range s.wrong().FindAllStringSubmatchIndex(text, 256) {
 		l := Line{File: file, Number: 1 + strings.Count(strings.TrimRight(text[:at[1]], "\n"), "\n"), Name: s.name, Stage: Conf, Effective: true}
 		for i := 2; i < len(at); i += 2 {
 			l.Value = strings.TrimSpace(l.Value + " " + text[max(at[i], 0):max(at[i+1], 0)])
@@ -102,11 +106,11 @@ func (s slip) in(text string) int {
 		return s.undeclared(text)
 	}
 	ofMatch := strings.HasPrefix(s.excuse, "=")
-	if s.unless != nil && !ofMatch && s.unless.MatchString(text) {
+	if s.unless != nil && !ofMatch && s.unless().MatchString(text) {
 		return -1
 	}
-	for _, at := range s.wrong.FindAllStringIndex(text, -1) {
-		if found := strings.TrimRight(text[at[0]:at[1]], "\n"); !ofMatch || !s.unless.MatchString(found) {
+	for _, at := range s.wrong().FindAllStringIndex(text, -1) {
+		if found := strings.TrimRight(text[at[0]:at[1]], "\n"); !ofMatch || !s.unless().MatchString(found) {
 			return at[0] + len(found)
 		}
 	}
@@ -116,7 +120,7 @@ func (s slip) in(text string) int {
 // undeclared returns where the first undeclared name in a text ends, -1 if there is none.
 func (s slip) undeclared(text string) int {
 	declared := map[string]bool{"": true, "REDACTED": true}
-	for _, m := range s.unless.FindAllStringSubmatch(text, -1) {
+	for _, m := range s.unless().FindAllStringSubmatch(text, -1) {
 		if strings.Join(m[1:], "") == "" {
 			return -1
 		}
@@ -124,7 +128,7 @@ func (s slip) undeclared(text string) int {
 			declared[name] = true
 		}
 	}
-	for _, at := range s.wrong.FindAllStringSubmatchIndex(text, -1) {
+	for _, at := range s.wrong().FindAllStringSubmatchIndex(text, -1) {
 		for i := 2; i < len(at); i += 2 {
 			if at[i] >= 0 && !declared[text[at[i]:at[i+1]]] {
 				return at[i+1]
