@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"linerate/internal/fact/redact"
 )
 
 // slipCases lists for each case of slips.txt texts that contain the slip, and similar ones that do not.
@@ -313,5 +315,31 @@ func TestSlips(t *testing.T) {
 	}
 	if line := found("/etc/network/interfaces", slipCases["bond-hash"].wrong[0], "bond-hash"); line != 3 {
 		t.Errorf("line %d, want the wrong one of two, 3", line)
+	}
+}
+
+// TestSlipsOfCaptures: masking a file's words, as a capture does, brings no slip that the file does not have.
+func TestSlipsOfCaptures(t *testing.T) {
+	has := func(file, text string) (names []string) {
+		all, _ := SlipsIn(file, text)
+		for _, p := range all {
+			names = append(names, p.Message)
+		}
+		return names
+	}
+	for name, c := range slipCases {
+		kind := redact.KindOf(c.file, "")
+		if kind == "" || c.file == "+" {
+			continue // not captured
+		}
+		for _, text := range slices.Concat(c.wrong, c.allowed) {
+			shown, _ := redact.Text(kind, text)
+			own := has(c.file, text)
+			for _, n := range has(c.file, shown) {
+				if !slices.Contains(own, n) {
+					t.Errorf("%s: %q has %s as\n%s", name, text, n, shown)
+				}
+			}
+		}
 	}
 }
