@@ -2,6 +2,8 @@ package fact
 
 import (
 	_ "embed" // slips.txt
+	"encoding/json"
+	"errors"
 	"maps"
 	"path"
 	"regexp"
@@ -20,12 +22,13 @@ var slipsText string
 type slip struct {
 	name, excuse  string
 	files         []string
+	json          bool
 	wrong, unless func() *regexp.Regexp // compiled when a host has such a file
 }
 
 var slips = sync.OnceValue(func() []slip {
 	return list.Map(list.Rows(slipsText), func(row []string) slip {
-		s := slip{name: row[0], files: strings.Fields(row[1]), wrong: compiled(row[2])}
+		s := slip{name: row[0], files: strings.Fields(row[1]), wrong: compiled(row[2]), json: row[2] == "JSON"}
 		if len(row) > 3 {
 			s.excuse = row[3]
 			s.unless = compiled(strings.TrimLeft(row[3], "=~"))
@@ -60,7 +63,7 @@ func SlipsIn(file, text string) (all []Problem, told []Line) {
 			continue // of a capture, whose masked words may say otherwise
 		} else if strings.Contains(s.name, ":") {
 			told = append(told, s.tells(file, plain)...)
-		} else if at := s.in(plain); at >= 0 {
+		} else if at := s.in(text, plain); at >= 0 {
 			all = append(all, Problem{File: file, Line: 1 + strings.Count(plain[:at], "\n"), Kind: ProblemSlip, Message: s.name})
 		}
 	}
@@ -95,7 +98,7 @@ func SlipsAcross(texts map[string]string) []Problem {
 			}
 			whole = whole && (optional || len(joint) > before)
 		}
-		if at := s.in(joint); whole && at >= 0 {
+		if at := s.in(joint, joint); whole && at >= 0 {
 			file, above, _ := strings.Cut(joint[strings.LastIndex(joint[:at], mark)+len(mark):at], "\n")
 			all = append(all, Problem{File: file, Line: 1 + strings.Count(above, "\n"), Kind: ProblemSlip, Message: s.name})
 		}
@@ -103,8 +106,15 @@ func SlipsAcross(texts map[string]string) []Problem {
 	return all
 }
 
-// in returns where a slip's text ends, -1 if there is none.
-func (s slip) in(text string) int {
+// in returns where a slip's text ends, -1 if there is none; raw has the comments.
+func (s slip) in(raw, text string) int {
+	if s.json {
+		var broken *json.SyntaxError
+		if err := json.Unmarshal([]byte(raw), new(any)); errors.As(err, &broken) && !strings.Contains(raw, redact.Mark) {
+			return min(int(broken.Offset), len(text))
+		}
+		return -1
+	}
 	if strings.HasPrefix(s.excuse, "~") {
 		return s.undeclared(text)
 	}

@@ -202,14 +202,20 @@ func (in *inspection) read(path, kind string) (string, error) {
 	return shown, err
 }
 
-// slips records mistakes in a file's text, with redacted lines, and returns the values that rules
-// compare. Several readers may read one file.
-func (in *inspection) slips(path, text, shown string) []fact.Line {
+// slips records mistakes in a file's text, with redacted lines, and the values that rules compare.
+// Several readers may read one file.
+func (in *inspection) slips(path, text, shown string) {
 	as := cmp.Or(in.stands[path], path)
+	_, again := in.written[as]
 	in.written[as], in.shown[path] = text, shown
 	all, told := fact.SlipsIn(as, text)
 	in.addSlips(path, all)
-	return told
+	for _, l := range told {
+		if service, word, _ := strings.Cut(l.Name, ":"); !again {
+			l.Name = word
+			in.f.Services = append(in.f.Services, fact.Service{Name: service, Details: []fact.Line{l}})
+		}
+	}
 }
 
 // addSlips records mistakes of a file, or of those that they name.

@@ -2,6 +2,8 @@ package inspect
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -43,5 +45,30 @@ func TestOwnedFilter(t *testing.T) {
 		if len(f.Problems) == 0 || strings.TrimSpace(f.Problems[0].Text) != want {
 			t.Errorf("owned %v: %+v, want %s", owned, f.Problems, want)
 		}
+	}
+}
+
+// TestUnreadServers: a server's file that cannot be read is recorded; an empty directory is none.
+func TestUnreadServers(t *testing.T) {
+	root := t.TempDir()
+	for _, dir := range []string{"etc/keepalived/keepalived.conf", "etc/nginx/conf.d", "proc/sys"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := filehost.OpenTree(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := Host(context.Background(), r, Options{Release: release.MustParse("6.12"), OS: fact.Linux})
+	if err != nil {
+		t.Fatal(err)
+	}
+	unread := map[string]bool{}
+	for _, s := range f.Sources {
+		unread[s.Name] = unread[s.Name] || s.Status == fact.StatusUnreadable
+	}
+	if !unread["/etc/keepalived/keepalived.conf"] || unread["/etc/nginx/conf.d"] {
+		t.Errorf("sources %+v", f.Sources)
 	}
 }

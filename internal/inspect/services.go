@@ -3,7 +3,6 @@ package inspect
 import (
 	_ "embed" // services.txt
 	"path"
-	"slices"
 	"strings"
 
 	"linerate/internal/fact"
@@ -36,7 +35,7 @@ func (in *inspection) details(row []string) []fact.Line {
 	var lines []fact.Line
 	for _, p := range strings.Fields(row[2]) {
 		files := []string{p}
-		if names, _ := in.r.ReadDir(in.ctx, p); len(names) > 0 {
+		if names, err := in.r.ReadDir(in.ctx, p); err == nil {
 			files = list.Map(names, func(n string) string { return p + "/" + n })
 		}
 		for file, text := range fact.Texts(in, files...) {
@@ -46,27 +45,15 @@ func (in *inspection) details(row []string) []fact.Line {
 	return lines
 }
 
-// texts checks the files of slips.txt, most of which have no other reader.
+// texts reads the files of slips.txt that no other reader has read.
 func (in *inspection) texts() {
-	seen := map[string]bool{}
 	for _, pattern := range fact.TextFiles() {
 		dir, base := path.Split(pattern)
-		names, _ := in.r.ReadDir(in.ctx, path.Clean(dir))
+		names, _ := in.List(path.Clean(dir))
 		for _, n := range names {
-			if ok, _ := path.Match(base, n); !ok || seen[dir+n] {
-				continue
-			}
-			seen[dir+n] = true
-			b, _ := in.r.ReadFile(in.ctx, dir+n) // none says nothing
-			kind := redact.KindOf(dir+n, "")
-			shown, _ := redact.Text(kind, string(b))
-			if in.opts.Owned && (kind == "" || slices.Contains(owned, kind)) {
-				shown = redact.Secrets(string(b))
-			}
-			for _, l := range in.slips(dir+n, string(b), shown) {
-				service, word, _ := strings.Cut(l.Name, ":")
-				l.Name = word
-				in.f.Services = append(in.f.Services, fact.Service{Name: service, Details: []fact.Line{l}})
+			_, read := in.written[dir+n]
+			if ok, _ := path.Match(base, n); ok && !read {
+				_, _ = in.read(dir+n, redact.Other)
 			}
 		}
 	}
