@@ -35,14 +35,14 @@ func TestOwned(t *testing.T) {
 
 // TestOwnedFilter: the owner of a packet filter's file sees the name that is wrong.
 func TestOwnedFilter(t *testing.T) {
-	text := "table inet f {\n chain x {\n  jump sshd\n }\n}\n"
+	text := "flush ruleset\ntable inet f {\n chain x {\n  jump sshd\n }\n}\n"
 	for owned, want := range map[bool]string{true: "jump sshd", false: "jump REDACTED"} {
 		r := filehost.New(map[string][]byte{"/etc/nftables.conf": []byte(text)}, fact.Linux)
 		f, err := Host(context.Background(), r, Options{Release: release.MustParse("6.12"), OS: fact.Linux, Owned: owned})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(f.Problems) == 0 || strings.TrimSpace(f.Problems[0].Text) != want {
+		if len(f.Problems) != 1 || strings.TrimSpace(f.Problems[0].Text) != want {
 			t.Errorf("owned %v: %+v, want %s", owned, f.Problems, want)
 		}
 	}
