@@ -27,8 +27,9 @@ type slip struct {
 }
 
 var slips = sync.OnceValue(func() []slip {
-	return list.Map(list.Rows(slipsText), func(row []string) slip {
-		s := slip{name: row[0], files: strings.Fields(row[1]), wrong: compiled(row[2]), json: row[2] == "JSON"}
+	groups := strings.NewReplacer(strings.FieldsFunc(slipGroups.FindString(slipsText), func(r rune) bool { return r == '\t' || r == '\n' })...)
+	return list.Map(list.Rows(slipGroups.ReplaceAllString(slipsText, "")), func(row []string) slip {
+		s := slip{name: row[0], files: strings.Fields(groups.Replace(row[1])), wrong: compiled(row[2]), json: row[2] == "JSON"}
 		if len(row) > 3 {
 			s.excuse = row[3]
 			s.unless = compiled(strings.TrimLeft(row[3], "=~"))
@@ -36,6 +37,9 @@ var slips = sync.OnceValue(func() []slip {
 		return s
 	})
 })
+
+// slipGroups matches the rows that name groups of files.
+var slipGroups = regexp.MustCompile(`(?m)(?:^@.*\n)+`)
 
 func compiled(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
@@ -47,6 +51,9 @@ var remarks = regexp.MustCompile(`(?m)^[ \t]*(#[^!\n]|;).*$`)
 // TextFiles returns the patterns of the files of slips.txt.
 func TextFiles() []string {
 	all := slices.Concat(list.Map(slips(), func(s slip) []string { return s.files })...)
+	for i, f := range all {
+		all[i] = strings.TrimRight(f, "+?")
+	}
 	slices.Sort(all)
 	return slices.Compact(all)
 }

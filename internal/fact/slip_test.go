@@ -155,7 +155,6 @@ var slipCases = map[string]struct {
 	"bridge-delay":             {"/etc/network/interfaces", []string{"iface br0 inet dhcp\n bridge_ports a\n bridge_stp on\n bridge_fd 0\n"}, []string{"iface br0 inet dhcp\n bridge_stp off\n bridge_fd 0\n", "iface br0 inet dhcp\n bridge_stp on\n bridge_fd 4\n"}},
 	"queue-length":             {"/etc/rc.local", []string{"ip link set dev eth0 txqueuelen 1000000\n"}, []string{"ip link set dev eth0 txqueuelen 10000\n"}},
 	"tc-bytes":                 {"/etc/rc.local", []string{"tc qdisc add dev eth0 root cake bandwidth 100mbps\n", "tc class add dev eth0 parent 1: classid 1:1 htb rate 512kbps\n"}, []string{"tc qdisc add dev eth0 root cake bandwidth 100mbit\n"}},
-	"tc-number":                {"/etc/network/if-up.d/a", []string{"tc qdisc add dev eth0 root tbf rate 100 burst 32k latency 50ms\n"}, []string{"tc qdisc add dev eth0 root tbf rate 100mbit burst 32k latency 50ms\n"}},
 	"tc-ifb":                   {"/etc/rc.local", []string{"tc filter add dev eth0 parent ffff: matchall action mirred egress redirect dev ifb0\n"}, []string{"ip link set dev ifb0 up\ntc filter add dev eth0 parent ffff: matchall action mirred egress redirect dev ifb0\n"}},
 	"wg-mtu":                   {"/etc/wireguard/a.conf", []string{"[Interface]\nMTU = 1500\n"}, []string{"[Interface]\nMTU = 1420\n", "[Interface]\nMTU = 8920\n"}},
 	"wg-mtu-small":             {"/etc/wireguard/a.conf", []string{"[Interface]\nMTU = 1200\n"}, []string{"[Interface]\nMTU = 1280\n"}},

@@ -48,13 +48,29 @@ func (in *inspection) details(row []string) []fact.Line {
 // texts reads the files of slips.txt that no other reader has read.
 func (in *inspection) texts() {
 	for _, pattern := range fact.TextFiles() {
-		dir, base := path.Split(pattern)
-		names, _ := in.List(path.Clean(dir))
-		for _, n := range names {
-			_, read := in.written[dir+n]
-			if ok, _ := path.Match(base, n); ok && !read {
-				_, _ = in.read(dir+n, redact.Other)
+		for _, p := range in.matching(pattern) {
+			if _, read := in.written[p]; !read {
+				_, _ = in.read(p, redact.Other)
 			}
 		}
 	}
+	in.addSlips("", fact.SlipsAcross(in.written))
+}
+
+// matching returns the paths that match a pattern, which may have a * in the last two names.
+func (in *inspection) matching(pattern string) (paths []string) {
+	dir, base := path.Split(pattern)
+	dirs := []string{path.Clean(dir)}
+	if strings.Contains(dir, "*") {
+		dirs = in.matching(dirs[0])
+	}
+	for _, d := range dirs {
+		names, _ := in.List(d)
+		for _, n := range names {
+			if ok, _ := path.Match(base, n); ok {
+				paths = append(paths, path.Join(d, n))
+			}
+		}
+	}
+	return paths
 }
