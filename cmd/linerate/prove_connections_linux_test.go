@@ -224,7 +224,7 @@ func (p *pages) truth() float64 {
 	for _, share := range []float64{0, 1} {
 		s, err := sockops.Attach(p.group, sockops.Key{1, 1}, []sockops.Option{initcwnd})
 		if err == nil {
-			err = s.Set(1, share)
+			err = s.Set(1, share, sockops.All)
 		}
 		if err != nil {
 			p.t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/netip"
+	"strings"
 	"time"
 
 	"linerate/internal/hint"
@@ -60,7 +61,7 @@ type splitting struct {
 	log   *requestLog // nil if the study reads no log
 	salt  maphash.Seed
 	rng   *rand.Rand
-	cost  string // of the BPF program, in words
+	costs []string // of the BPF program, in words
 }
 
 // socketOptions returns a study's treatment as socket options.
@@ -151,8 +152,8 @@ func (o Split) Run(ctx context.Context) (out SplitOutcome, err error) {
 	defer func() { err = errors.Join(err, s.kernel.Close()) }()
 	out.Trip, err = s.windows(ctx)
 	out.Notes = []string{"connections of cgroup " + group}
-	if s.cost != "" {
-		out.Notes = append(out.Notes, s.cost)
+	if len(s.costs) > 0 {
+		out.Notes = append(out.Notes, "the program took "+strings.Join(s.costs, "; ")+"; and none a packet")
 	}
 	if s.log != nil {
 		out.Notes = append(out.Notes, fmt.Sprintf("%d of %d connections have lines in %s", s.log.joined, s.log.joined+s.log.without, s.log.tail.path))
@@ -184,18 +185,17 @@ func (s *splitting) windows(ctx context.Context) (*study.Trip, error) {
 
 // window lets connections draw their arms for the length of a window.
 func (s *splitting) window(ctx context.Context, w int, share float64) error {
-	if w == 0 {
-		stop, err := sockops.CountCost()
-		if err == nil {
-			defer func() {
-				s.cost = s.costs()
-				_ = stop()
-			}()
-		}
+	last, err := s.kernel.Tallies(uint32(max(0, w-1))) // of the first window: nothing
+	if err != nil {
+		return err
+	}
+	keep := sample(last[:], share)
+	if w == 0 || w == 1 && keep != sockops.All {
+		defer s.timed(w)()
 	}
 	s.share[w], s.start[w] = share, time.Now()
 	s.seen[w], s.count[w] = &[3]study.Connections{}, &[3]int{}
-	if err := s.kernel.Set(uint32(w), share); err != nil {
+	if err := s.kernel.Set(uint32(w), share, keep); err != nil {
 		return err
 	}
 	for asked := false; time.Since(s.start[w]) < s.length; {
@@ -215,19 +215,45 @@ func (s *splitting) window(ctx context.Context, w int, share float64) error {
 	return nil
 }
 
-// costs describes the cost of the program in the first window. A connection that is still open
-// counts as half a connection, since its end has not been seen.
-func (s *splitting) costs() string {
-	took, calls, err := s.kernel.Cost()
-	tallies, terr := s.kernel.Tallies(0)
-	n := 0.0
-	for _, t := range tallies {
-		n += float64(t.Opened+t.Closed) / 2
+// sample returns the shares of each arm's connections to report: twice as many as the record holds, if
+// a window has as many connections as the last one.
+func sample(last []sockops.Tally, share float64) (keep sockops.Shares) {
+	all := 0.0
+	for _, t := range last {
+		all += float64(t.Opened)
 	}
-	if err != nil || terr != nil || n == 0 {
-		return ""
+	for arm, chance := range []float64{sockops.Control: (1 - share) / 2, sockops.Again: (1 - share) / 2, sockops.Treated: share} {
+		keep[arm] = min(1, 2*mostKept/max(1, chance*all))
 	}
-	return fmt.Sprintf("the program took %s a connection, in %.1f calls, and none a packet", show.Nanos(float64(took)/n), float64(calls)/n)
+	return keep
+}
+
+// timed times the program until end is called.
+func (s *splitting) timed(w int) (end func()) {
+	clock, err := sockops.NewClock()
+	if err != nil {
+		return func() {}
+	}
+	before, callsBefore, _ := s.kernel.Cost(clock)
+	return func() {
+		defer clock.Close()
+		took, calls, err := s.kernel.Cost(clock)
+		tallies, terr := s.kernel.Tallies(uint32(w))
+		opened, kept, n := 0.0, 0.0, 0.0
+		for _, t := range tallies {
+			opened, kept = opened+float64(t.Opened), kept+float64(t.Kept)
+			// An open connection counts as half a connection, since its end has not been seen.
+			n += float64(t.Opened) - float64(t.Kept-t.Closed)/2
+		}
+		if err != nil || terr != nil || n == 0 {
+			return
+		}
+		text := fmt.Sprintf("%s a connection, in %.1f calls", show.Nanos(float64(took-before)/n), float64(calls-callsBefore)/n)
+		if w > 0 {
+			text += fmt.Sprintf(", when it recorded %s of them", show.Percent(100*kept/opened))
+		}
+		s.costs = append(s.costs, text)
+	}
 }
 
 // taken checks that the kernel accepted the setting on the first connections.
@@ -333,8 +359,9 @@ func (s *splitting) record(ctx context.Context, w int) (*study.Trip, error) {
 		if s.log == nil {
 			c.Request = nil
 		}
-		c.Share, c.Opened, c.Refused, c.Lost = s.share[w], int(t.Opened), int(t.Refused), int(t.Lost)
-		c.Open = max(0, c.Opened-s.count[w][arm]-c.Lost)
+		each := float64(t.Opened) / float64(max(1, t.Kept)) // connections for one that was to be reported
+		c.Share, c.Opened, c.Refused, c.Lost = s.share[w], int(t.Opened), int(t.Refused), int(each*float64(t.Lost))
+		c.Open = max(0, int(each*float64(int(t.Kept)-s.count[w][arm]-int(t.Lost))))
 		trial := study.ConnectionTrial(s.Spec, study.Window{Pair: w, Ramp: w == 0, Traffic: float64(t.Opened) / s.length.Seconds()}, variant, c)
 		trial.Start, trial.Seconds = s.start[w], s.length.Seconds()
 		trials = append(trials, trial)

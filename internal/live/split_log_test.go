@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"math"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -77,6 +78,19 @@ func TestRequestLogRefused(t *testing.T) {
 		_, err := newRequestLog(t.Context(), &localhost.Runner{}, c.path)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(hint.Of(err), c.hint)) {
 			t.Errorf("%s: %v (%s)", name, err, hint.Of(err))
+		}
+	}
+}
+
+// TestSample: a quiet window's connections are all reported; of a busy one's, twice what the record holds of each arm.
+func TestSample(t *testing.T) {
+	if got := sample([]sockops.Tally{{Opened: 900}, {Opened: 1000}, {Opened: 100}}, 0.5); got != sockops.All {
+		t.Errorf("of 2,000 connections: %v", got)
+	}
+	got := sample([]sockops.Tally{{Opened: 400_000}, {Opened: 500_000}, {Opened: 100_000}}, 0.4)
+	for arm, all := range []float64{300_000, 300_000, 400_000} {
+		if n := got[arm] * all; math.Abs(n-2*mostKept) > 1 {
+			t.Errorf("of arm %d's %.0f connections, %.0f are reported, not %d", arm, all, n, 2*mostKept)
 		}
 	}
 }

@@ -37,11 +37,12 @@ type connectionsClosed struct {
 
 type connectionsOpened struct {
 	_          structs.HostLayout
+	Cookie     uint64
 	At         uint64
 	Window     uint32
 	Arm        uint32
 	FirstRttUs uint32
-	Done       uint32
+	_          [4]byte
 }
 
 type connectionsPlan struct {
@@ -50,6 +51,7 @@ type connectionsPlan struct {
 	Below   uint64
 	Window  uint32
 	Options uint32
+	Keep    [3]uint32
 	Option  [8]struct {
 		_      structs.HostLayout
 		Level  uint32
@@ -57,11 +59,13 @@ type connectionsPlan struct {
 		Length uint32
 		Value  [16]int8
 	}
+	_ [4]byte
 }
 
 type connectionsTally struct {
 	_       structs.HostLayout
 	Opened  uint64
+	Kept    uint64
 	Closed  uint64
 	Refused uint64
 	Lost    uint64

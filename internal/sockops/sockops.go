@@ -44,10 +44,11 @@ type Closed struct {
 
 // Tally counts the connections of an arm that were opened in a window.
 type Tally struct {
-	Opened, Closed uint64
-	Refused        uint64 // the kernel rejected an option
-	Lost           uint64 // not reported: out of memory, or not read in time
-	Errno          int64  // of the last rejection, negative
+	Opened       uint64
+	Kept, Closed uint64 // of these, the ones to report, and the reported ones
+	Refused      uint64 // the kernel rejected an option
+	Lost         uint64 // of Kept, not reported: too many open ones, or not read in time
+	Errno        int64  // of the last rejection, negative
 }
 
 // Err returns why the kernel last rejected an option, or nil.
@@ -60,6 +61,15 @@ func (t Tally) Err() error {
 
 // Key is the key of the random draw.
 type Key [2]uint64
+
+// Shares are shares of each arm's connections.
+type Shares [arms]float64
+
+// All has each connection reported.
+var All = Shares{1, 1, 1}
+
+// kept returns the 31-bit threshold below which the given share of all draws lies.
+func kept(share float64) uint32 { return uint32(share * (1 << 31)) }
 
 // below returns the 32-bit threshold below which the given share of all draws lies.
 func below(share float64) uint64 { return uint64(share * (1 << 32)) }

@@ -1,17 +1,19 @@
 package sockops
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+	"unsafe"
 
 	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
 	"github.com/cilium/ebpf/link"
 	"github.com/cilium/ebpf/ringbuf"
 	"golang.org/x/sys/unix"
@@ -121,7 +123,7 @@ func Attach(cgroup string, key Key, options []Option) (_ *Splitter, err error) {
 	if s.ended, err = ringbuf.NewReader(s.objs.Ended); err != nil {
 		return nil, fmt.Errorf("read ended connections: %w", err)
 	}
-	return s, s.Set(0, 0)
+	return s, s.Set(0, 0, All)
 }
 
 func (p *connectionsPlan) set(i int, o Option) error {
@@ -148,17 +150,18 @@ func refused(what string, err error) error {
 	return hint.With(fmt.Errorf("%s the program for connections: %w", what, err), "it needs Linux 5.10 or later with CONFIG_CGROUP_BPF and BTF")
 }
 
-// Set starts a window in which the given share (0 to 1) of connections is treated, and
-// clears the counts of the earlier window in the same slot.
-func (s *Splitter) Set(window uint32, share float64) error {
+// Set starts a window in which the given share (0 to 1) of connections is treated and keep of
+// each arm's are reported, and clears the counts of the earlier window in the same slot.
+func (s *Splitter) Set(window uint32, share float64, keep Shares) error {
 	cpus, err := ebpf.PossibleCPU()
 	if err != nil {
 		return err
 	}
-	for arm := range uint32(arms) {
-		if err := s.objs.Tallies.Put(window%windows*uint32(arms)+arm, make([]connectionsTally, cpus)); err != nil {
+	for arm, share := range keep {
+		if err := s.objs.Tallies.Put(window%windows*uint32(arms)+uint32(arm), make([]connectionsTally, cpus)); err != nil {
 			return fmt.Errorf("begin a window: %w", err)
 		}
+		s.plan.Keep[arm] = kept(share)
 	}
 	s.plan.Window, s.plan.Below = window, below(share)
 	if err := s.objs.Plans.Put(uint32(0), &s.plan); err != nil {
@@ -176,7 +179,8 @@ func (s *Splitter) Tallies(window uint32) (out [arms]Tally, err error) {
 		}
 		for _, c := range per {
 			t := &out[arm]
-			t.Opened, t.Closed, t.Refused, t.Lost = t.Opened+c.Opened, t.Closed+c.Closed, t.Refused+c.Refused, t.Lost+c.Lost
+			t.Opened, t.Kept, t.Closed = t.Opened+c.Opened, t.Kept+c.Kept, t.Closed+c.Closed
+			t.Refused, t.Lost = t.Refused+c.Refused, t.Lost+c.Lost
 			t.Errno = min(t.Errno, c.Errno)
 		}
 	}
@@ -200,11 +204,10 @@ func (s *Splitter) Read() (out []Closed, err error) {
 			}
 			return out, fmt.Errorf("read ended connections: %w", err)
 		}
-		var c connectionsClosed
-		if err := binary.Read(bytes.NewReader(r.RawSample), binary.NativeEndian, &c); err != nil {
-			return out, fmt.Errorf("read an ended connection of %d bytes: %w", len(r.RawSample), err)
+		if len(r.RawSample) < int(unsafe.Sizeof(connectionsClosed{})) {
+			return out, fmt.Errorf("read an ended connection: %d bytes are too few", len(r.RawSample))
 		}
-		out = append(out, closedOf(&c, boot))
+		out = append(out, closedOf((*connectionsClosed)(unsafe.Pointer(unsafe.SliceData(r.RawSample))), boot))
 	}
 }
 
@@ -238,22 +241,48 @@ func endpoint(words [4]uint32, port uint32) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom16(b).Unmap(), uint16(port))
 }
 
-// Cost returns how long the program ran since CountCost, and in how many calls.
-func (s *Splitter) Cost() (took time.Duration, calls uint64, err error) {
+// Clock makes the kernel time its BPF programs until it is closed.
+type Clock struct {
+	io.Closer
+	each time.Duration // what it counts for a program that does nothing
+}
+
+// NewClock starts a clock.
+func NewClock() (c Clock, err error) {
+	if c.Closer, err = ebpf.EnableStats(uint32(unix.BPF_STATS_RUN_TIME)); err != nil {
+		return c, fmt.Errorf("time the program for connections: %w", err)
+	}
+	if c.each, err = timeNothing(); err != nil {
+		return c, errors.Join(fmt.Errorf("time a program that does nothing: %w", err), c.Close())
+	}
+	return c, nil
+}
+
+func timeNothing() (time.Duration, error) {
+	p, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.SocketFilter, Instructions: asm.Instructions{asm.Mov.Imm(asm.R0, 0), asm.Return()}})
+	if err != nil {
+		return 0, err
+	}
+	defer p.Close()
+	const frame, runs = 64, 10_000
+	if _, _, err := p.Benchmark(make([]byte, frame), runs, nil); err != nil {
+		return 0, err
+	}
+	s, err := p.Stats()
+	if err != nil {
+		return 0, err
+	}
+	return s.Runtime / runs, nil
+}
+
+// Cost returns how long the program ran while a clock did, without what the clock itself takes,
+// and in how many calls.
+func (s *Splitter) Cost(c Clock) (took time.Duration, calls uint64, err error) {
 	info, err := s.objs.Split.Stats()
 	if err != nil {
 		return 0, 0, fmt.Errorf("time the program for connections: %w", err)
 	}
-	return info.Runtime, info.RunCount, nil
-}
-
-// CountCost makes the kernel time its BPF programs until stop is called.
-func CountCost() (stop func() error, err error) {
-	c, err := ebpf.EnableStats(uint32(unix.BPF_STATS_RUN_TIME))
-	if err != nil {
-		return nil, fmt.Errorf("time the program for connections: %w", err)
-	}
-	return c.Close, nil
+	return info.Runtime - time.Duration(info.RunCount)*c.each, info.RunCount, nil
 }
 
 // Close detaches the program from the cgroup.

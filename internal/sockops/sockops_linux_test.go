@@ -91,7 +91,7 @@ func oneConnection(l net.Listener) string {
 func splitForever() {
 	s, err := Attach(os.Args[len(os.Args)-1], Key{1, 2}, nil)
 	if err == nil {
-		err = s.Set(1, 0.5)
+		err = s.Set(1, 0.5, All)
 	}
 	if err != nil {
 		fmt.Println("error", err)
@@ -205,43 +205,53 @@ func TestSplitsByCoin(t *testing.T) {
 	}
 	defer s.Close()
 	const n = 1000
-	for window, share := range []float64{0, 0.5, 0.1} {
-		if err := s.Set(uint32(window), share); err != nil {
+	for window, w := range []struct {
+		share float64
+		keep  Shares
+	}{{0, All}, {0.5, All}, {0.1, Shares{0.2, 0.5, 1}}} {
+		if err := s.Set(uint32(window), w.share, w.keep); err != nil {
 			t.Fatal(err)
 		}
 		seen := ask(n)
 		closed, err := s.Read()
-		if err != nil {
-			t.Fatal(err)
+		if err != nil || len(closed) == 0 {
+			t.Fatalf("%d connections were read: %v", len(closed), err)
 		}
-		count := [arms]uint64{}
+		var want, got [arms]Tally
+		for client := range seen {
+			arm, kept := draw(key, netip.MustParseAddrPort(client), closed[0].Local, w.share, w.keep)
+			want[arm].Opened++
+			if kept {
+				want[arm].Kept, want[arm].Closed = want[arm].Kept+1, want[arm].Closed+1
+			}
+		}
 		for _, c := range closed {
-			count[c.Arm]++
-			want := usual
+			got[c.Arm].Closed++
+			name := usual
 			if c.Arm == Treated {
-				want = "reno"
+				name = "reno"
 			}
-			if got := seen[c.Remote.String()]; got != want {
-				t.Fatalf("%s drew arm %d and has %q, not %q", c.Remote, c.Arm, got, want)
+			if got := seen[c.Remote.String()]; got != name {
+				t.Fatalf("%s drew arm %d and has %q, not %q", c.Remote, c.Arm, got, name)
 			}
-			if again := draw(key, c.Remote, c.Local, share); again != c.Arm {
-				t.Fatalf("%s → %s drew arm %d, and %d when drawn again", c.Remote, c.Local, c.Arm, again)
+			if arm, kept := draw(key, c.Remote, c.Local, w.share, w.keep); arm != c.Arm || !kept {
+				t.Fatalf("%s → %s drew arm %d, and %d (reported: %v) when drawn again", c.Remote, c.Local, c.Arm, arm, kept)
 			}
 			if c.Window != uint32(window) || c.BytesSent != 20_000+1 && c.BytesSent != 20_000 || c.Segments == 0 || c.Duration <= 0 || c.RTT <= 0 {
 				t.Fatalf("not what was sent: %+v", c)
 			}
 		}
 		tallies, err := s.Tallies(uint32(window))
-		if err != nil {
-			t.Fatal(err)
+		if diff := cmp.Diff(want, tallies); err != nil || diff != "" {
+			t.Errorf("window %d: %v, %s", window, err, diff)
 		}
-		for arm, tally := range tallies {
-			if want := (Tally{Opened: count[arm], Closed: count[arm]}); tally != want {
-				t.Errorf("window %d, arm %d: %+v; %d were read", window, arm, tally, count[arm])
+		for arm := range got {
+			if got[arm].Closed != want[arm].Closed {
+				t.Errorf("window %d, arm %d: %d were read, not %d", window, arm, got[arm].Closed, want[arm].Closed)
 			}
 		}
-		if got := float64(count[Treated]) / n; len(closed) != n || got < share-0.05 || got > share+0.05 {
-			t.Errorf("%d connections of %d, %.3f of them treated, not %.2f", len(closed), n, got, share)
+		if got := float64(want[Treated].Opened) / n; len(seen) != n || got < w.share-0.05 || got > w.share+0.05 {
+			t.Errorf("%d connections of %d, %.3f of them treated, not %.2f", len(seen), n, got, w.share)
 		}
 	}
 	if err := s.Close(); err != nil {
@@ -262,7 +272,7 @@ func TestRefusedOptionsAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if err := s.Set(1, 1); err != nil {
+	if err := s.Set(1, 1, All); err != nil {
 		t.Fatal(err)
 	}
 	ask(10)
@@ -270,7 +280,7 @@ func TestRefusedOptionsAreCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Tally{Opened: 10, Closed: 10, Refused: 10, Errno: -int64(unix.ENOENT)}
+	want := Tally{Opened: 10, Kept: 10, Closed: 10, Refused: 10, Errno: -int64(unix.ENOENT)}
 	if diff := cmp.Diff(want, tallies[Treated]); diff != "" {
 		t.Error(diff)
 	}
@@ -300,14 +310,14 @@ func TestEveryOptionIsTaken(t *testing.T) {
 			}
 			s, err := Attach(path, Key{uint64(i), 1}, []Option{option})
 			if err == nil {
-				err = s.Set(1, 1)
+				err = s.Set(1, 1, All)
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
 			ask(5)
 			tallies, err := s.Tallies(1)
-			if want := (Tally{Opened: 5, Closed: 5}); err != nil || tallies[Treated] != want {
+			if want := (Tally{Opened: 5, Kept: 5, Closed: 5}); err != nil || tallies[Treated] != want {
 				t.Errorf("%s=%d%s: %+v, %v, %v", o.Name, option.Value, option.Text, tallies[Treated], tallies[Treated].Err(), err)
 			}
 			if err := s.Close(); err != nil {
@@ -334,24 +344,30 @@ func TestNothingOutlivesTheProcess(t *testing.T) {
 func TestDrawTakesBothFamilies(t *testing.T) {
 	key := Key{7, 8}
 	four, six := netip.MustParseAddrPort("198.18.0.1:80"), netip.MustParseAddrPort("[::ffff:198.18.0.1]:80")
-	counts := [arms]int{}
+	counts, sample := [arms]int{}, [arms]int{}
 	for port := range uint16(20_000) {
 		remote := netip.AddrPortFrom(netip.MustParseAddr("2001:2::1"), port)
-		arm := draw(key, remote, four, 0.2)
-		if arm != draw(key, remote, six, 0.2) {
+		arm, kept := draw(key, remote, four, 0.2, Shares{0.5, 0.5, 0.5})
+		if again, keptAgain := draw(key, remote, six, 0.2, Shares{0.5, 0.5, 0.5}); arm != again || kept != keptAgain {
 			t.Fatal("a mapped address draws another arm")
 		}
 		counts[arm]++
+		if kept {
+			sample[arm]++
+		}
 	}
 	for arm, want := range [arms]int{8000, 8000, 4000} {
 		if d := counts[arm] - want; d < -300 || d > 300 {
 			t.Errorf("arm %d: %d of 20,000, not about %d", arm, counts[arm], want)
 		}
+		if d := sample[arm] - want/2; d < -300 || d > 300 {
+			t.Errorf("arm %d: %d of %d in the sample, not half", arm, sample[arm], counts[arm])
+		}
 	}
 }
 
-// draw is the arm of a connection where a share of all is treated, as the program draws it.
-func draw(k Key, remote, local netip.AddrPort, share float64) Arm {
+// draw is the arm of a connection where a share of all is treated, as the program draws it, and whether it is to be reported.
+func draw(k Key, remote, local netip.AddrPort, share float64, keep Shares) (arm Arm, reported bool) {
 	h := k[0]
 	for _, a := range []netip.AddrPort{remote, local} {
 		b := a.Addr().As16()
@@ -360,11 +376,11 @@ func draw(k Key, remote, local netip.AddrPort, share float64) Arm {
 	h = mix(mix(h, uint64(remote.Port())<<32|uint64(local.Port())), k[1])
 	switch {
 	case h>>32 < below(share):
-		return Treated
+		arm = Treated
 	case h&1 == 1:
-		return Again
+		arm = Again
 	}
-	return Control
+	return arm, uint32(h)>>1 < kept(keep[arm])
 }
 
 // words are two of an address as the program loads them: the object is for little endian.

@@ -3,6 +3,7 @@
 package sockops
 
 import (
+	"io"
 	"time"
 
 	"linerate/internal/hint"
@@ -23,11 +24,14 @@ func Try(Option) error { return errOther }
 // Attach returns an error.
 func Attach(string, Key, []Option) (*Splitter, error) { return nil, errOther }
 
-// CountCost returns an error.
-func CountCost() (stop func() error, err error) { return nil, errOther }
+// Clock is only implemented on Linux.
+type Clock struct{ io.Closer }
+
+// NewClock returns an error.
+func NewClock() (Clock, error) { return Clock{}, errOther }
 
 // Set returns an error.
-func (*Splitter) Set(uint32, float64) error { return errOther }
+func (*Splitter) Set(uint32, float64, Shares) error { return errOther }
 
 // Tallies returns an error.
 func (*Splitter) Tallies(uint32) (out [arms]Tally, err error) { return out, errOther }
@@ -36,7 +40,7 @@ func (*Splitter) Tallies(uint32) (out [arms]Tally, err error) { return out, errO
 func (*Splitter) Read() ([]Closed, error) { return nil, errOther }
 
 // Cost returns an error.
-func (*Splitter) Cost() (time.Duration, uint64, error) { return 0, 0, errOther }
+func (*Splitter) Cost(Clock) (time.Duration, uint64, error) { return 0, 0, errOther }
 
 // Close does nothing.
 func (*Splitter) Close() error { return nil }
