@@ -5,6 +5,8 @@ package docs
 import (
 	"embed"
 	"strings"
+
+	"linerate/internal/list"
 )
 
 //go:embed reference/*.md guide/ssh.md guide/audit.md guide/fleet.md
@@ -32,22 +34,12 @@ func Topics() []Topic { return topics }
 
 // Find returns the topic with a name.
 func Find(name string) (Topic, bool) {
-	for _, t := range topics {
-		if t.Name == name {
-			return t, true
-		}
-	}
-	return Topic{}, false
+	return list.Find(topics, func(t Topic) bool { return t.Name == name })
 }
 
 // About returns the topic whose page is the reference of a command.
 func About(command string) (Topic, bool) {
-	for _, t := range topics {
-		if t.file == "reference/"+command+".md" {
-			return t, true
-		}
-	}
-	return Topic{}, false
+	return list.Find(topics, func(t Topic) bool { return t.file == "reference/"+command+".md" })
 }
 
 // Text returns the page, in Markdown.

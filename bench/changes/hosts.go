@@ -110,7 +110,6 @@ func (b *Bench) Host(seed uint64) Host {
 	return h
 }
 
-// write adds random lines to the files of a host.
 func (b *Bench) write(r *rand.Rand, h Host) {
 	var used []string
 	for range 3 + r.IntN(12) {

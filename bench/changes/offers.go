@@ -12,6 +12,7 @@ import (
 	"linerate/internal/export"
 	"linerate/internal/fact"
 	"linerate/internal/fact/redact"
+	"linerate/internal/list"
 	"linerate/internal/plan"
 	"linerate/internal/setting"
 	"linerate/internal/tunable"
@@ -108,10 +109,7 @@ func (b *Bench) again(h Host, after *fact.Facts) (all []string) {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	for _, r := range p.Cuts() {
-		all = append(all, fmt.Sprintf("not at once: %s:%d: %s", r.File, r.Line, r.Text))
-	}
-	return all
+	return list.Map(p.Cuts(), func(r plan.Removal) string { return fmt.Sprintf("not at once: %s:%d: %s", r.File, r.Line, r.Text) })
 }
 
 // done returns the facts of a host after the offer was applied and the host booted.

@@ -19,7 +19,6 @@ type tuneBench struct {
 	Rows           []tunebench.Row `json:"rows"`
 }
 
-// newTuneCmd returns the bench that simulates searches by experiment.
 func newTuneCmd() *cobra.Command {
 	s := simulated{flag: "studies", usage: "simulated searches of each method at each noise", usual: 400, least: 10, most: 1_000_000, seed: "seed of the simulation"}
 	return s.command(verb("tune", nil, nil), func(cmd *cobra.Command, studies int, seed uint64) (any, error) {
@@ -33,7 +32,6 @@ func newTuneCmd() *cobra.Command {
 	})
 }
 
-// simulateTune runs the bench.
 func simulateTune(studies int, seed uint64) (tuneBench, error) {
 	doc := tuneBench{Version: 1, Studies: studies, Seed: seed}
 	methods := tunebench.Methods()

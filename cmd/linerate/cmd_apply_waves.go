@@ -25,7 +25,6 @@ import (
 	"linerate/internal/show"
 )
 
-// options returns the options of a new wave from the flags.
 func (f *applyFlags) options() (o fleet.WaveOptions, err error) {
 	w := &f.waves
 	o = fleet.WaveOptions{Steps: w.steps, Parallel: w.parallel, Within: f.within.Seconds(), Chosen: f.chosen, Soak: w.soak.Seconds(), Checks: f.checks, Timeout: w.timeout.Seconds(), Tries: w.tries, Skip: w.skip}

@@ -116,7 +116,6 @@ func printEntries(w io.Writer, os string, entries []tunable.Entry) error {
 	return t.Write(w, cli.StyleOf(w))
 }
 
-// releaseFlag parses an optional release.
 func releaseFlag(s string) (release.Release, error) {
 	if s == "" {
 		return release.Release{}, nil

@@ -149,7 +149,6 @@ type fleetHostDocument struct {
 	Changes []fleet.Change `json:"changes"`
 }
 
-// showHost prints the state of one host.
 func showHost(cmd *cobra.Command, s ledger.FleetReader, name string) error {
 	doc, err := hostOf(cmd.Context(), s, name)
 	if err != nil {

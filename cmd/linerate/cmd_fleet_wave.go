@@ -102,7 +102,6 @@ func withWave(ctx context.Context, place, id string, f func(ledger.Store, fleet.
 	})
 }
 
-// showWaves lists the waves.
 func showWaves(cmd *cobra.Command, s ledger.FleetReader) error {
 	waves, err := s.Waves(cmd.Context(), 0)
 	if err != nil {
@@ -140,7 +139,6 @@ func newFleetWaveCmd() *cobra.Command {
 	})
 }
 
-// printWave prints the state of a wave, and returns it.
 func printWave(cmd *cobra.Command, s ledger.FleetReader, id string) (waveDocument, error) {
 	doc, err := waveOf(context.WithoutCancel(cmd.Context()), s, id)
 	if err != nil {
@@ -149,7 +147,6 @@ func printWave(cmd *cobra.Command, s ledger.FleetReader, id string) (waveDocumen
 	return doc, cli.Answer(cmd, doc, func(p *show.Page) { page.Wave(p, doc.Wave, doc.Hosts) })
 }
 
-// rollbackWave rolls back the hosts of a wave.
 func rollbackWave(cmd *cobra.Command, r hosts.Remote, place, id string, force bool) error {
 	ctx := cmd.Context()
 	return withWave(ctx, place, id, func(s ledger.Store, w fleet.Wave, stand []fleet.WaveEvent) error {

@@ -242,7 +242,6 @@ func (f *importFlags) outputFlags(fl *pflag.FlagSet) {
 	fl.StringVarP(&f.Column, "column", "C", "", "which number, where a file has several")
 }
 
-// runOutputs imports the outputs of benchmarks.
 func (f *importFlags) runOutputs(cmd *cobra.Command, args []string) error {
 	if err := f.complete(cmd, args); err != nil {
 		return err

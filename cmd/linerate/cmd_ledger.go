@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,10 +64,7 @@ func noEvidence(ctx context.Context, w io.Writer, s ledger.Reader, f *ledger.Fil
 	}
 	fmt.Fprintf(w, "no evidence of that in %s\n", s.Place())
 	if f.Tunable != "" && names[evidence.FoldName(f.Tunable)] == 0 {
-		var known []string
-		for n := range names {
-			known = append(known, n)
-		}
+		known := slices.Collect(maps.Keys(names))
 		if near := hint.Nearest(evidence.FoldName(f.Tunable), known, 3); len(near) > 0 {
 			fmt.Fprintf(w, "hint: measured were %s\n", strings.Join(near, ", "))
 		}
@@ -160,7 +159,6 @@ type overviewDocument struct {
 	Tunables map[string]int `json:"tunables"`
 }
 
-// showOverview prints what the ledger contains.
 func showOverview(cmd *cobra.Command, s ledger.Reader) error {
 	ctx := cmd.Context()
 	head, ok, err := s.Head(ctx)

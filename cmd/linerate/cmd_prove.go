@@ -223,7 +223,6 @@ var flagOf = map[string]string{
 	"better": "--better", "margin_percent": "--margin", "margin_points": "--margin", "blocks": "--pairs",
 }
 
-// spec returns the study for the question and the flags.
 func (f *proveFlags) spec(cmd *cobra.Command, q study.Question) (study.Spec, error) {
 	if f.run.precision < 0 || f.run.precision >= 100 {
 		return study.Spec{}, hint.Usagef("--precision %s is not between 0 and 100 %%", &f.run.precision)

@@ -175,7 +175,6 @@ func newStudyShowCmd() *cobra.Command {
 	return cmd
 }
 
-// newStudyStopCmd returns the command that stops a live study.
 func newStudyStopCmd() *cobra.Command {
 	t := &target{}
 	cmd := verb("study stop", cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {

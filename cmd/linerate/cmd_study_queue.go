@@ -56,7 +56,6 @@ func (f *runFlags) submit(cmd *cobra.Command, s study.Spec, file, label string) 
 	return ledgers.WithQueue(cmd.Context(), f.ledger, func(q queue.Queue) error { return submitStudy(cmd, q, sub, *s.Seed) })
 }
 
-// submissionOf returns the submission of a study.
 func submissionOf(s study.Spec, file, label string) (queue.Submission, error) {
 	var none queue.Submission
 	switch {
@@ -235,7 +234,6 @@ func queuePage(p *show.Page, doc queue.Document) {
 	p.Table(show.Table{Header: []string{"testbed", "label", "kind", "worker", "does"}, Rows: rows})
 }
 
-// cancelStudy cancels a submitted study.
 func cancelStudy(cmd *cobra.Command, q queue.Queue, id string) error {
 	s, err := q.Study(cmd.Context(), id)
 	if err != nil {

@@ -293,7 +293,6 @@ func writeOutcome(path string, s study.Spec, r study.Results) error {
 	return nil
 }
 
-// printResults prints a study's results.
 func printResults(cmd *cobra.Command, s study.Spec, r study.Results) error {
 	return cli.Print(cmd, r, func(w io.Writer) error { return report.Terminal(w, s, r, cli.StyleOf(w)) })
 }

@@ -252,7 +252,6 @@ func (s *tuning) spacePage(p *show.Page) {
 	}
 }
 
-// readSearch reads the directory of a search.
 func readSearch(path string) (*tuning, error) {
 	data, err := readFile(filepath.Join(path, searchFile))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -111,7 +111,6 @@ func (t *target) fresh(args []string) []apply.Check {
 // checkTimeout is the default time limit of one try of a check.
 const checkTimeout = 5 * time.Second
 
-// parseChecks parses the values of --check.
 func parseChecks(texts, args []string) ([]apply.Check, error) {
 	var about apply.CheckedHost
 	if len(args) > 0 {

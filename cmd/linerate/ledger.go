@@ -51,7 +51,6 @@ func derive(cmd *cobra.Command, rec *record.Record) study.Results {
 	return r
 }
 
-// printEvidence prints evidence as tables.
 func printEvidence(w io.Writer, lines []ledger.Line) error {
 	page := show.NewPage(cli.StyleOf(w))
 	evidence.Print(page, ledger.Rows(lines))
@@ -75,7 +74,6 @@ func addFilterFlags(cmd *cobra.Command, f *ledger.Filter) {
 	fs.BoolVar(&f.Superseded, "superseded", false, "also studies that a later import replaced")
 }
 
-// addStudyDir adds a study run by linerate to a ledger.
 func addStudyDir(ctx context.Context, s ledger.Store, dir string) (added int, err error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {

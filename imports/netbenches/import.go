@@ -145,7 +145,6 @@ func (m *maker) sources() {
 	}
 }
 
-// series adds the environment and the trials of a series.
 func (m *maker) series(s *Series) {
 	env, name, load, start := m.environment(s), variantName(s), workload(s), m.start(s)
 	for i, it := range s.Iterations {

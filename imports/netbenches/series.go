@@ -30,7 +30,6 @@ type Series struct {
 	Iterations []*Iteration // in the order of ls: 1, 10, 2 …
 }
 
-// values returns the values of the iterations that have one.
 func (s *Series) values(of func(*Iteration) (float64, bool)) (out []float64) {
 	for _, it := range s.Iterations {
 		if v, ok := of(it); ok {

@@ -44,7 +44,6 @@ func (m *maker) verdicts() {
 // metrics are the metrics that are compared.
 var metrics = []string{MetricRate, MetricEquilibrium}
 
-// arm returns the valid values of a series.
 func arm(s *Series, metric string) stats.Arm {
 	return stats.Arm{Name: variantName(s), Values: s.values(func(it *Iteration) (float64, bool) {
 		t := it.Judge()

@@ -132,7 +132,6 @@ func (b *builder) environment() {
 	b.batch.Environments = append(b.batch.Environments, e)
 }
 
-// arm returns the name of a side.
 func (b *builder) arm(side int) string {
 	switch {
 	case b.m.Tunable == "":

@@ -77,7 +77,6 @@ func (p *Product) own(l *fact.Line) {
 	}
 }
 
-// setLines returns what the product sets by itself.
 func (p *Product) setLines() []fact.Line {
 	var lines []fact.Line
 	for _, s := range p.Sets {

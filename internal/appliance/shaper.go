@@ -12,7 +12,6 @@ import (
 // maxShapers is the maximum number of shapers of a configuration.
 const maxShapers = 1000
 
-// shape adds a shaper.
 func (c *Config) shape(s fact.Shaper) {
 	if len(c.Shapers) < maxShapers {
 		s.Line.Stage, s.Line.Effective = fact.Field, true

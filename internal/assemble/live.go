@@ -122,7 +122,6 @@ func (h *LiveHost) Options(s study.Spec, seed uint64, f *fact.Facts) (live.Optio
 	return o, nil
 }
 
-// treatment returns what a variant sets.
 func (h *LiveHost) treatment(f *fact.Facts, v study.Variant, o *live.Options) (live.Treatment, error) {
 	t := live.Treatment{Name: v.Name}
 	for _, set := range v.Settings {
@@ -232,7 +231,6 @@ func WindowsOf(s study.Spec, trials []study.Trial) (out []live.Window) {
 	return out
 }
 
-// startsOf returns the start times of the windows in pairs.
 func startsOf(trials []study.Trial) []time.Time {
 	pairs := list.Filter(trials, func(t study.Trial) bool { return t.Block > 0 })
 	return list.Map(pairs, func(t study.Trial) time.Time { return t.Start })

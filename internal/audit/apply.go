@@ -86,7 +86,6 @@ func (r *Rule) class() class {
 	return lineRule
 }
 
-// subjects returns the subjects of a rule.
 func (a *auditor) subjects(r *Rule) []subject {
 	var all []subject
 	switch r.Each {

@@ -146,7 +146,6 @@ func (v Coverage) blind() bool { return v.SetKnown == 0 && (v.Set > 0 || v.Runni
 // named is how many names a text lists before it counts the rest.
 const named = 8
 
-// sentences describes the coverage.
 func (v Coverage) sentences() string {
 	var parts []string
 	if v.Set > 0 {

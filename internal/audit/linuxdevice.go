@@ -75,12 +75,8 @@ func (a *auditor) slipOf(device string) string {
 	if _, there := a.f.NIC(device); there || len(device) < 2 {
 		return ""
 	}
-	for _, known := range []string{"all", "default"} {
-		if hint.Distance(device, known, 1) == 1 {
-			return known
-		}
-	}
-	return ""
+	known, _ := list.Find([]string{"all", "default"}, func(known string) bool { return hint.Distance(device, known, 1) == 1 })
+	return known
 }
 
 // deviceLine is a line about a per-device setting.
@@ -95,7 +91,6 @@ func (a *auditor) deviceValue(d deviceLine, device string) (float64, bool) {
 	return number(v)
 }
 
-// number parses a value.
 func number(value string) (float64, bool) {
 	n, ok := tunable.ParseInteger(strings.TrimSpace(value))
 	if !ok {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"linerate/internal/list"
 )
 
 // sarifRules returns the rules of the report's findings, sorted by id, and sets index to their
@@ -50,7 +52,6 @@ func describe(f Finding) string {
 // catalogue why its finding matters.
 func ruleText(f Finding) string { return cmp.Or(structural[f.Rule()], f.Why, describe(f)) }
 
-// helpOf returns the help text for a finding of a rule.
 func helpOf(f Finding) members {
 	text, marked := sentence(ruleText(f)), sentence(ruleText(f))
 	add := func(plain, markdown string) { text, marked = text+"\n\n"+plain, marked+"\n\n"+markdown }
@@ -65,10 +66,6 @@ func helpOf(f Finding) members {
 // helpURI returns a page about the rule: the first of its sources that is a URL; "" if there is
 // none.
 func helpURI(f Finding) string {
-	for _, s := range f.Sources {
-		if strings.HasPrefix(s, "https://") && !strings.ContainsAny(s, " \t\"<>") {
-			return s
-		}
-	}
-	return ""
+	s, _ := list.Find(f.Sources, func(s string) bool { return strings.HasPrefix(s, "https://") && !strings.ContainsAny(s, " \t\"<>") })
+	return s
 }

@@ -93,7 +93,6 @@ func conclude(program string, err error, interrupted bool, stderr io.Writer) int
 	return ExitFailed
 }
 
-// tell prints an error and its hint.
 func tell(program string, err error, stderr io.Writer) {
 	fmt.Fprintf(stderr, "%s: %v\n", program, err)
 	if h := hint.Of(err); h != "" {

@@ -63,7 +63,6 @@ func (r *lineReader) hosts() []*Host {
 	return []*Host{r.h, r.box}
 }
 
-// text reads all lines.
 func (r *lineReader) text(text string) {
 	for i, raw := range strings.Split(text, "\n") {
 		r.line(strings.TrimSpace(raw), i+1)

@@ -270,7 +270,6 @@ func (w *walker) tuned(n *node, h *Host) bool {
 	return true
 }
 
-// addText adds the lines of a file in a node.
 func (w *walker) addText(h *Host, file, text, where string, n *node) {
 	for i, raw := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
 		h.add(file, raw, where, w.lineOf(n, i, raw))

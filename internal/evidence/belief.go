@@ -384,10 +384,7 @@ func (c *Change) words(h *Host) string {
 			text += " " + p.words(h)
 		}
 	}
-	var left []string
-	for _, l := range c.LeftOut {
-		left = append(left, fmt.Sprintf("%d %s", l.N, l.Why))
-	}
+	left := list.Map(c.LeftOut, func(l LeftOut) string { return fmt.Sprintf("%d %s", l.N, l.Why) })
 	if len(left) > 0 {
 		text += " Left out: " + strings.Join(left, ", ") + "."
 	}

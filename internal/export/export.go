@@ -298,7 +298,6 @@ func cloudInit(p plan.Plan, files []plan.File) (string, error) {
 
 var nixNumber = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,17})$`)
 
-// nixValue returns a value in Nix syntax.
 func nixValue(v string) string {
 	if nixNumber.MatchString(v) {
 		return v

@@ -113,7 +113,6 @@ func readNixOS(text string) map[string]string {
 	return files
 }
 
-// nixText unquotes a Nix string.
 func nixText(s string) string {
 	s, _ = strconv.Unquote(`"` + strings.ReplaceAll(s, `\${`, `${`) + `"`)
 	return s

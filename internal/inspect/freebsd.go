@@ -173,7 +173,6 @@ func (in *inspection) freebsdModules() {
 	in.f.KernelOptions = answer(in, "conftxt", freebsd.ParseKernelConfig)
 }
 
-// freebsdCounters reads the kernel's counters.
 func (in *inspection) freebsdCounters(v freebsd.Values) {
 	for _, q := range []struct {
 		id  string

@@ -171,7 +171,6 @@ func (in *inspection) walkValues(path string, depth int) {
 // link.<interface>.<name>.
 var linkSettings = []string{"tx_queue_len", "gro_flush_timeout", "napi_defer_hard_irqs", "threaded"}
 
-// linuxLinks reads the interfaces.
 func (in *inspection) linuxLinks() {
 	const dir = "/sys/class/net"
 	names, err := in.r.ReadDir(in.ctx, dir)

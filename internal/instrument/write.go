@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"linerate/internal/list"
 )
 
 // Write is a write to a sysctl, reported just before the kernel carries it out.
@@ -40,10 +42,7 @@ type Process struct {
 
 // Programs returns the names of the processes in the chain.
 func (w *Write) Programs() (names []string) {
-	for _, p := range w.Chain {
-		names = append(names, p.Name)
-	}
-	return names
+	return list.Map(w.Chain, func(p Process) string { return p.Name })
 }
 
 // String describes the write in one line.

@@ -80,10 +80,8 @@ func sysctlTool(argument ...string) (string, error) {
 	return said, nil
 }
 
-// readHost reads a sysctl of the host.
 func readHost(name string) (string, error) { return sysctlTool("-n", "--", name) }
 
-// writeHost writes a sysctl of the host.
 func writeHost(name, value string) (written, error) {
 	said, err := sysctlTool("--", name+"="+value)
 	if err != nil {

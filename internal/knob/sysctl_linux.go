@@ -84,7 +84,6 @@ func putBack(path string, old []byte, unreadable error) error {
 	return nil
 }
 
-// readHost reads a sysctl of the host.
 func readHost(name string) (string, error) {
 	path, err := sysctlPath(name)
 	if err != nil {

@@ -239,7 +239,6 @@ func (d *ownStudy) verdict(v *study.Verdict) Verdict {
 	return out
 }
 
-// fromStudy converts one of a study's verdicts.
 func fromStudy(v *study.Verdict, all []study.Verdict) Verdict {
 	family := 0 // comparisons corrected together by Holm
 	for _, o := range all {

@@ -64,7 +64,6 @@ type splitting struct {
 	costs []string // of the BPF program, in words
 }
 
-// socketOptions returns a study's treatment as socket options.
 func socketOptions(s study.Spec) (out []sockops.Option, err error) {
 	for _, v := range s.Variants {
 		for _, set := range v.Settings {

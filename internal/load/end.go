@@ -3,6 +3,7 @@ package load
 import (
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -109,10 +110,7 @@ func (e *Endings) Sent(of StreamRun) uint64 {
 
 // Streams lists the runs with any ending.
 func (e *Endings) Streams() []StreamRun {
-	var all []StreamRun
-	for s := range e.streams {
-		all = append(all, s)
-	}
+	all := slices.Collect(maps.Keys(e.streams))
 	slices.SortFunc(all, compareRuns)
 	return all
 }

@@ -103,7 +103,6 @@ func Unified(file, old, seen string, cuts []Removal) string {
 	return b.String()
 }
 
-// diffLine returns one line of the difference.
 func diffLine(mark, line string) string {
 	if strings.HasSuffix(line, "\n") {
 		return mark + line

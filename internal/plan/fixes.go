@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/audit"
 	"linerate/internal/fact"
+	"linerate/internal/list"
 	"linerate/internal/setting"
 	"linerate/internal/tunable"
 )
@@ -55,7 +56,6 @@ func Fixes(f *fact.Facts, c *tunable.Catalogue, judge Judge) (Plan, error) {
 	return Seal(p.plan)
 }
 
-// fix adds the fix of a finding to the plan.
 func (p *planning) fix(f audit.Finding) error {
 	if f.Action == audit.Keep {
 		return nil
@@ -111,7 +111,6 @@ func (p *planning) sets(f audit.Finding) (all bool, err error) {
 	return all, nil
 }
 
-// linesAt returns the lines of settings at a finding's place.
 func (p *planning) linesAt(f audit.Finding) (lines []fact.Line) {
 	for _, s := range p.Facts.Settings {
 		for _, l := range s.Lines {
@@ -165,12 +164,7 @@ func (p *planning) disagreeing(f audit.Finding, facts *fact.Facts) []fact.Line {
 	if !ok {
 		s, _ = facts.RCVariable(f.Name)
 	}
-	var own []fact.Line
-	for _, l := range s.Lines {
-		if !l.Default && !l.Kept && !l.Adds && !l.Hidden() {
-			own = append(own, l)
-		}
-	}
+	own := list.Filter(s.Lines, func(l fact.Line) bool { return !l.Default && !l.Kept && !l.Adds && !l.Hidden() })
 	if !slices.ContainsFunc(own, func(l fact.Line) bool { return !rec.SameValue(l.Value, own[0].Value) }) {
 		return nil
 	}
@@ -182,10 +176,7 @@ func (p *planning) decide(f audit.Finding, lines []fact.Line) {
 	if slices.ContainsFunc(p.plan.Decide, func(d Decision) bool { return d.Name == f.Name }) {
 		return
 	}
-	var says []string
-	for _, l := range lines {
-		says = append(says, fmt.Sprintf("%s:%d says %s", l.File, l.Number, l.Value))
-	}
+	says := list.Map(lines, func(l fact.Line) string { return fmt.Sprintf("%s:%d says %s", l.File, l.Number, l.Value) })
 	d := Decision{Name: f.Name, Change: "keep one of its lines", Reason: "Two lines disagree: " + strings.Join(says, ", ") + "."}
 	s := fact.Tunable{Lines: lines}
 	if l, ok := s.Stands(); ok {

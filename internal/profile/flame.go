@@ -121,7 +121,6 @@ func WeightOf(p *Profile) string {
 	return show.Count(Total(p)) + " " + t.Unit + " of " + t.Type
 }
 
-// drawBox writes a box with its tooltip.
 func drawBox(out *strings.Builder, b box, root *node, height int) {
 	whole := float64(root.value)
 	x, w, y := b.x*flameWidth, b.width*flameWidth, height-(b.depth+1)*rowHeight

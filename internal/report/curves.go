@@ -21,7 +21,6 @@ type curveGroup struct {
 	baseName    string
 }
 
-// curveGroups groups a study's curves by chart.
 func curveGroups(r study.Results) []curveGroup {
 	var out []curveGroup
 	for _, c := range r.Curves {

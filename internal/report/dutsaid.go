@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"linerate/internal/document"
+	"linerate/internal/list"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
@@ -65,9 +66,6 @@ func lossText(lost map[string]float64, trials float64) string {
 	names := slices.SortedFunc(maps.Keys(lost), func(a, b string) int {
 		return cmp.Or(cmp.Compare(lost[b], lost[a]), cmp.Compare(a, b))
 	})
-	var out []string
-	for _, name := range names[:min(2, len(names))] {
-		out = append(out, show.Clean(name)+" "+show.Digits(lost[name]/trials))
-	}
+	out := list.Map(names[:min(2, len(names))], func(name string) string { return show.Clean(name) + " " + show.Digits(lost[name]/trials) })
 	return cmp.Or(strings.Join(out, ", "), show.Unknown)
 }

@@ -37,7 +37,6 @@ func effectCharts(r study.Results, g study.Goal) []document.Figure {
 	return chart.Draw(m.Label+" · part "+g.Part, note, chart.Forest(rows, band, tick, "effects on "+m.Label+" with 95 % intervals"))
 }
 
-// effectRow returns an effect as a row of a chart.
 func effectRow(name, class string, e stats.Effect, verdict stats.Verdict) chart.Effect {
 	row := chart.Effect{Name: name, Class: class, Main: string(verdict)}
 	size, low, high := e.Size()

@@ -21,7 +21,6 @@ func (p *Page) Markdown(text string) {
 	}
 }
 
-// markdown adds a block.
 func (p *Page) markdown(n *blackfriday.Node) {
 	switch n.Type {
 	case blackfriday.Heading:

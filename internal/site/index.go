@@ -48,7 +48,6 @@ const (
 	isDriver
 )
 
-// entryOf returns the search entry of a record.
 func entryOf(c *tunable.Catalogue, r *tunable.Record, p explain.Page, url string) entry {
 	k, _ := c.Concept(r.Concept)
 	e := entry{Name: r.Name, URL: url + ".html", Text: firstSentence(r.Summary), Idea: strings.TrimSpace(k.Name + " " + k.Title)}

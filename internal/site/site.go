@@ -205,7 +205,6 @@ func (m *maker) same(r *tunable.Record) (all []link) {
 	return all
 }
 
-// defaultOf formats an entry's default.
 func defaultOf(e tunable.Entry) string {
 	switch {
 	case !e.Exists && e.RemovedIn != "":

@@ -38,7 +38,6 @@ func (s *Ledger) Rows(ctx context.Context, table string, f func(ledger.Row) erro
 	})
 }
 
-// columnsOf lists all columns of a table.
 func columnsOf(t ledger.Table) string {
 	return strings.Join(append([]string{"id", "entry", "digest", "doc"}, t.Columns...), ", ")
 }

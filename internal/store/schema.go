@@ -27,7 +27,6 @@ var (
 	queueTables  = tables{"queue_version", 2, queueSQL, errors.New("the queue was made by a newer linerate"), errors.New("the queue was made by an older linerate")}
 )
 
-// check returns an error if tables have another version.
 func (t *tables) check(v int) error {
 	switch {
 	case v > t.version:

@@ -79,7 +79,6 @@ func connectionSources() []string {
 	return list.Map(connectionMetrics, func(m unitMetric) string { return m.source })
 }
 
-// connectionMetricNamed finds the metric of a name in results.
 func connectionMetricNamed(name string) (unitMetric, bool) {
 	return list.Find(slices.Concat(connectionMetrics, flowMetrics), func(m unitMetric) bool { return m.Name == name })
 }

@@ -151,7 +151,6 @@ func connectionsMethod(p Part) string {
 // classes are the limits of classes of the handshake's round trip, in seconds.
 var classes = []float64{0, 0.005, 0.02, 0.1, math.Inf(1)}
 
-// connectionSections returns a report's sections on studies by connection.
 func connectionSections(s Spec, r Results) []document.Block {
 	if s.Design != Concurrent || len(r.Trials) == 0 {
 		return nil

@@ -24,7 +24,6 @@ func forwardMethod(r Results, p Part) string {
 	return head + fmt.Sprintf("%s is offered %s. The rate it then forwards is the forwarding rate of RFC 2285, not a throughput.", overloaded(r.Environment), offeredWords(p.Rate)) + bothWays(p)
 }
 
-// forwardSections returns a report's sections on packets.
 func forwardSections(r Results) []document.Block {
 	return slices.Concat(
 		section("On a wire, by one CPU", "What the rates are in bits, of frames with FCS and of the IP packets in them, by one CPU, of both directions together where the traffic went both ways; and their share of the line rate of the link that the study states.", wireTable(r)),
@@ -62,7 +61,6 @@ func bothWays(p Part) string {
 	return " Both directions at once: the load is offered in each, and rates are of both together."
 }
 
-// offeredWords describes the offered load.
 func offeredWords(r Rate) string {
 	if r.IsMax() {
 		return "all that the generator can send"

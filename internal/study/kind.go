@@ -86,7 +86,6 @@ func (s *Spec) fillKinds(said func(path string) bool) {
 	}
 }
 
-// fillOwn fills in the defaults of a part by its kind.
 func (s *Spec) fillOwn(place int, said func(path string) bool) {
 	p, path := &s.Parts[place], PartPath(place)
 	switch KindOf(*p) {

@@ -201,7 +201,6 @@ func searchLatencies(runs []*SearchRun) (most int) {
 	return most
 }
 
-// searchMethod describes how a search proceeded.
 func searchMethod(p Part) string {
 	s := p.Search
 	switch s.Method {
@@ -289,7 +288,6 @@ func curveTable(r Results, part string) document.Table {
 	return t
 }
 
-// burstMethod describes the search for the longest bursts.
 func burstMethod(p Part) string {
 	s := p.Search
 	return fmt.Sprintf("Part %s (mode overload, %d blocks): each trial sets the variant up once, finds its throughput by RFC 2544's search, and then %d times the longest burst at the generator's full rate that loses nothing, to %d frames (RFC 9004); "+

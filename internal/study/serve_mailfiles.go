@@ -123,7 +123,6 @@ func fillRequests(s *Spec, said func(string) bool) {
 	}
 }
 
-// fillAsked fills in a part's workload from the study's.
 func fillAsked(s *Spec, place int, said func(string) bool) {
 	w, p, path := s.Workload.Asks, &s.Parts[place].Asks, PartPath(place)
 	fillFrom(said, path+".http.", &p.HTTP, w.HTTP)

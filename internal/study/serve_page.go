@@ -190,7 +190,6 @@ func (t turns) loop(rate float64, arrivals, closed, unit string) string {
 	return how + ", all arms in turns of a fraction of a second"
 }
 
-// mailMethod describes a part of mail messages.
 func mailMethod(t turns, p Part, link string) string {
 	m := p.SMTP
 	return fmt.Sprintf("%s, to %s of each arm's own Postfix, over %s. Its queue and mailboxes are on a separate file system, created for each block. "+
@@ -198,7 +197,6 @@ func mailMethod(t turns, p Part, link string) string {
 		t.loop(m.Rate, m.Arrivals, show.Plural(m.Sessions, "session"), "messages"), show.Plural(m.Accounts, "account"), link)
 }
 
-// filesMethod describes a part of file transactions.
 func filesMethod(t turns, p Part) string {
 	f := p.Files
 	synced := ""

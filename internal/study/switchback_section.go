@@ -95,7 +95,6 @@ func orZero(v float64, text string) string {
 	return text
 }
 
-// span formats a duration.
 func span(d time.Duration) string {
 	if d >= 2*time.Minute {
 		return show.Clock(d)

@@ -83,10 +83,7 @@ func atRuntime(f *fact.Facts, name string) bool {
 }
 
 func vector(numbers ...any) string {
-	var all []string
-	for _, x := range numbers {
-		all = append(all, number(math.Trunc(factexpr.Number(x))))
-	}
+	all := list.Map(numbers, func(x any) string { return number(math.Trunc(factexpr.Number(x))) })
 	return strings.Join(all, " ")
 }
 

@@ -128,7 +128,6 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, code int, name st
 	_, _ = w.Write([]byte(show.NoBreak(b.String())))
 }
 
-// writeJSON writes a document.
 func writeJSON(w http.ResponseWriter, code int, doc any) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -256,7 +256,6 @@ func (s *Server) ofQueue(r *http.Request) (source, error) {
 	}}, nil
 }
 
-// stateQueued returns the state of a study according to the queue.
 func stateQueued(st *queue.Study) State {
 	switch {
 	case st.State == queue.Cancelled || st.State == queue.Failed:

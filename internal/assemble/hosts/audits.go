@@ -18,6 +18,7 @@ import (
 	"linerate/internal/fact/release"
 	"linerate/internal/host"
 	"linerate/internal/judge"
+	"linerate/internal/list"
 	"linerate/internal/plan"
 	"linerate/internal/role"
 	"linerate/internal/tunable"
@@ -127,10 +128,7 @@ func OfValue(f *fact.Facts, r *tunable.Record, rel release.Release, name, value 
 		return nil, err
 	}
 	found, err := audit.OfValue(in, r, name, value)
-	for _, x := range found {
-		says = append(says, strings.TrimSuffix(x.Message, ".")+". "+x.Why)
-	}
-	return says, err
+	return list.Map(found, func(x audit.Finding) string { return strings.TrimSuffix(x.Message, ".") + ". " + x.Why }), err
 }
 
 // Harms returns a function for apply.Options that judges a plan on a host, by default this machine.

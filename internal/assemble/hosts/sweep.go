@@ -118,7 +118,6 @@ func captured[T any](r *Remote, examine func(context.Context, *fleet.Target, []b
 	}
 }
 
-// fetchBy returns a function that captures one host, or reads its bundle.
 func fetchBy(r *Remote) func(context.Context, *fleet.Target) ([]byte, error) {
 	return func(ctx context.Context, t *fleet.Target) ([]byte, error) {
 		if !IsRemote(t.Source) {

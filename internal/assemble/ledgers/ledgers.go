@@ -23,7 +23,6 @@ import (
 // None is the place that means no ledger.
 const None = "none"
 
-// noLedger returns the error of a command that needs a ledger.
 func noLedger() error {
 	return hint.With(hint.Usagef("this command needs a ledger"), "name one with %s", hint.Option("ledger", "PLACE"))
 }

@@ -29,7 +29,6 @@ const filesSeed = 1
 // (lost+found).
 const poolDir = server.DiskDir + "/pool"
 
-// startFiles creates a file system at a site, and the files on it.
 func startFiles(ctx context.Context, at testbed.Site, settings []setting.Setting, part study.Part) (labserve.Server, error) {
 	f := part.Files
 	pool := fileload.Pool{Files: f.Count, Directories: f.Directories, Lanes: f.Lanes, Sync: f.Fsync, Seed: filesSeed}

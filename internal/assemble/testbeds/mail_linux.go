@@ -28,7 +28,6 @@ type mailArm struct {
 // drainFor is how long a turn waits for the queue to empty.
 const drainFor = 20 * time.Second
 
-// startMail starts Postfix at a site.
 func startMail(ctx context.Context, at testbed.Site, settings []setting.Setting, part study.Part) (labserve.Server, error) {
 	m := part.SMTP
 	conf := setting.Mail{Accounts: m.Accounts, Parameters: map[string]string{}}

@@ -29,7 +29,6 @@ type webArm struct {
 	load   httpload.Spec
 }
 
-// startWeb starts nginx at a site.
 func startWeb(ctx context.Context, at testbed.Site, settings []setting.Setting, part study.Part) (labserve.Server, error) {
 	w := setting.Web{TLS: part.HTTP.TLS, HTTP2: part.HTTP.Version == 2, Log: true, Directives: map[string]string{"keepalive_requests": "1000000000"}}
 	for _, s := range settings {

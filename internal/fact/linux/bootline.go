@@ -23,7 +23,6 @@ func ReadCommandLine(p, text string) []fact.Line {
 // maxWords is the maximum number of parameters; the kernel's command line is limited to some thousand bytes.
 const maxWords = 4096
 
-// bootWords appends the parameters of a line.
 func bootWords(lines []fact.Line, at fact.Line, words string) []fact.Line {
 	for _, w := range strings.Fields(words) {
 		name, value, _ := strings.Cut(w, "=")

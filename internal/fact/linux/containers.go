@@ -32,7 +32,6 @@ func ReadContainers(files fact.Files) Config {
 	return c
 }
 
-// container adds the sysctls of one container.
 func (c *Config) container(file, id, text string) {
 	for i, raw := range fact.Lines(text) {
 		s := strings.TrimSpace(raw)

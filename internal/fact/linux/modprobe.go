@@ -28,7 +28,6 @@ func ReadModuleOptions(files fact.Files) Config {
 	return c
 }
 
-// modprobe reads one file of modprobe.d.
 func (c *Config) modprobe(files fact.Files, p string) {
 	text, _ := files.Read(p)
 	for number, raw := range joined(text) {

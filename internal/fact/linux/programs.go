@@ -263,7 +263,6 @@ func mapping(n ast.Node, below ...string) (all []yamlKey) {
 	return mapping(k.value, below[1:]...)
 }
 
-// netplanKey reads one key of a device.
 func (c *Config) netplanKey(link string, k yamlKey, at fact.Line, lines []string) {
 	switch {
 	case !validName(link):

@@ -71,7 +71,6 @@ type tunedOption struct {
 // maxProfiles is the maximum number of profiles included by each other.
 const maxProfiles = 32
 
-// profile reads a profile by name.
 func (t *tuned) profile(name string) {
 	if t.seen[name] || len(t.seen) > maxProfiles || name == "" || path.Base(name) != name {
 		return

@@ -55,7 +55,6 @@ func wordLines() []string {
 	return lines
 }
 
-// awkString quotes a text as an awk string.
 func awkString(s string) string {
 	s = strings.ReplaceAll(s, `\t`, "\t")
 	return strings.ReplaceAll(strconv.Quote(s), `\u0000`, "")

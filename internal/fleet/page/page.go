@@ -167,7 +167,6 @@ func appliedLine(st *fleet.Status) string {
 	return strings.TrimSpace(line)
 }
 
-// listed lists hosts, each with the text that say returns.
 func listed(p *show.Page, hosts []fleet.Host, say func(*fleet.Host) string) {
 	if len(hosts) > 0 {
 		p.Line("")

@@ -41,10 +41,7 @@ func blocks(n int, key func(int) string) (out [][]int) {
 	for i := range n {
 		by[key(i)] = append(by[key(i)], i)
 	}
-	for _, k := range slices.Sorted(maps.Keys(by)) {
-		out = append(out, by[k])
-	}
-	return out
+	return list.Map(slices.Sorted(maps.Keys(by)), func(k string) []int { return by[k] })
 }
 
 func (p *panel) scatter() (s scatter) {

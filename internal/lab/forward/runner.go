@@ -112,7 +112,6 @@ func (r *Runner) RunBy(ctx context.Context, s *lab.Session, slot study.Slot, par
 	return []study.Trial{t}, nil
 }
 
-// setup returns the setup for a part.
 func (r *Runner) setup(s *lab.Session, part study.Part) *Setup {
 	u := s.Bed().(*up)
 	return &Setup{Session: s, Runner: r, Bed: u.Bed, Part: part, up: u}

@@ -274,7 +274,6 @@ type lockstep struct {
 	arms []*measurer // by lane
 }
 
-// inStep returns the Way for an instance.
 func inStep(in *packets.Instance) packets.Way {
 	return &lockstep{OwnChains: packets.OwnChains{Instance: in}}
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/stats"
 	"linerate/internal/study"
 	"linerate/internal/study/record"
@@ -36,7 +37,6 @@ func (l Link) sum() string { return digest([]byte(l.Prev + "\n" + l.Record + "\n
 // files lists a record's files, in the order in which they are digested.
 var files = []string{record.SpecFile, record.TrialsFile, record.ResultsFile, "facts.json"}
 
-// digestOf returns the digest of a record's files.
 func digestOf(fsys fs.FS) (string, record.Memory, error) {
 	var all bytes.Buffer
 	out := record.Memory{}
@@ -188,18 +188,10 @@ func rejudged(r *record.Record, i int) error {
 	case t.Observed == nil:
 		return errors.New("no raw data: what was observed is missing")
 	}
-	var block []study.Trial
-	for _, b := range r.Trials[:i] {
-		if b.Part == t.Part && b.Block == t.Block {
-			block = append(block, b)
-		}
-	}
+	block := list.Filter(r.Trials[:i], func(b study.Trial) bool { return b.Part == t.Part && b.Block == t.Block })
 	metrics, reasons := study.Judge(part, r.Spec.Gates, *t.Observed, block...)
 	gates := func(rs []study.Refusal) (out []string) {
-		for _, r := range rs {
-			out = append(out, r.Gate)
-		}
-		return out
+		return list.Map(rs, func(r study.Refusal) string { return r.Gate })
 	}
 	if !slices.Equal(gates(reasons), gates(t.Reasons)) || t.Valid != (len(reasons) == 0) {
 		return fmt.Errorf("its gates say %v, the trial %v", gates(reasons), gates(t.Reasons))

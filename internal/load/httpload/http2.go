@@ -298,7 +298,6 @@ func (l *http2Lane) data(head http2.FrameHeader) error {
 // field is a header field of a request.
 type field = hpack.HeaderField
 
-// fieldsOf returns the header fields of a GET request.
 func fieldsOf(s *Spec, path string) []field {
 	req := s.request(path)
 	return []field{{Name: ":method", Value: req.Method}, {Name: ":scheme", Value: req.URL.Scheme}, {Name: ":authority", Value: req.Host}, {Name: ":path", Value: req.URL.RequestURI()},

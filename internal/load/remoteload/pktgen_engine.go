@@ -41,7 +41,6 @@ var _ load.Engine = (*PktGen)(nil)
 // Name returns the name of the engine.
 func (e *PktGen) Name() string { return "pkt-gen" }
 
-// name returns the name of the program.
 func (e *PktGen) name() string { return cmp.Or(e.program, e.Name()) }
 
 // Available returns nil: whether the program exists shows when it runs.

@@ -138,7 +138,6 @@ func (p *program) await(ctx context.Context, word string) error {
 	}
 }
 
-// interrupt interrupts the program.
 func (p *program) interrupt() {
 	_, _ = p.pipe.Write([]byte("\n")) // harmless if the program has already ended
 }

@@ -105,7 +105,6 @@ func (c *liveCall) end(done func() (bool, error)) error {
 	}
 }
 
-// read returns the value of a program's variable.
 func read[T any](v *ebpf.Variable, what string) (value T, err error) {
 	if err = v.Get(&value); err != nil {
 		err = fmt.Errorf("read the generator's %s: %w", what, err)

@@ -13,7 +13,6 @@ import (
 // descriptor, so a kill -9 leaves nothing behind.
 type namespace struct{ fd int }
 
-// newNamespace creates a network namespace.
 func newNamespace() (*namespace, error) {
 	ns := &namespace{fd: -1}
 	err := onThread(func() error {

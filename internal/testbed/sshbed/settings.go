@@ -255,7 +255,6 @@ func (b *Bed) addStep(v *variant, s setting.Setting) error {
 	return unavailable(s, "this testbed has no way to set it")
 }
 
-// addRoute adds one route.
 func (b *Bed) addRoute(v *variant, s setting.Setting) error {
 	prefix, err := netip.ParsePrefix(s.Name)
 	via, err2 := netip.ParseAddr(s.Value)

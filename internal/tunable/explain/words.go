@@ -104,7 +104,6 @@ func describe(s tunable.State) string {
 	return strings.Join(parts, ", ")
 }
 
-// defaultText describes the default.
 func (p Page) defaultText() string {
 	d := ""
 	switch {

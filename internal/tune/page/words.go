@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/list"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
@@ -106,10 +107,7 @@ func (r *Report) unmeasured() (out []string) {
 		}
 		by[u.Why] = append(by[u.Why], u.Name+"="+u.Value)
 	}
-	for _, why := range reasons {
-		out = append(out, fmt.Sprintf("Not measured (%s): %s.", why, show.List(by[why])))
-	}
-	return out
+	return list.Map(reasons, func(why string) string { return fmt.Sprintf("Not measured (%s): %s.", why, show.List(by[why])) })
 }
 
 // invalid counts the unusable trials, by the gates that refused them, the most frequent

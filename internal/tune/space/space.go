@@ -166,7 +166,6 @@ func (e *Entry) outside(q Query, r *tunable.Record) string {
 	return ""
 }
 
-// serves reports whether the study is on servers.
 func (q Query) serves() bool {
 	part, _ := q.Study.Part(q.Study.Primary().Part)
 	return study.KindOf(part) == study.KindServe
