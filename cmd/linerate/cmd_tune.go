@@ -74,7 +74,7 @@ func (f *tuneFlags) do(cmd *cobra.Command) error {
 		return err
 	}
 	if f.dryRun {
-		return f.printSpace(cmd, s)
+		return cli.Answer(cmd, spaceDocument{1, s.spec.Name, s.Role, s.Base.Name, s.Space}, s.spacePage)
 	}
 	if len(space.Factors(s.Space)) == 0 {
 		return hint.With(errors.New("the space is empty: there is nothing to try"), "--dry-run says why; --allow-host-settings, --space FILE widen it")
@@ -220,10 +220,6 @@ type spaceDocument struct {
 	Role    string        `json:"role"`
 	Variant string        `json:"variant"`
 	Space   []space.Entry `json:"space"`
-}
-
-func (f *tuneFlags) printSpace(cmd *cobra.Command, s *tuning) error {
-	return cli.Answer(cmd, spaceDocument{1, s.spec.Name, s.Role, s.Base.Name, s.Space}, s.spacePage)
 }
 
 // spacePage lists the settings inside and outside the search space.

@@ -26,12 +26,6 @@ func linuxFits(r *tunable.Record, m fact.Stage) bool {
 	return true // rules and scripts can write anything
 }
 
-// distributionSets reports names that distributions set in their own files, which are not among the
-// facts here.
-func (a *auditor) distributionSets(name string) bool {
-	return globbed(a.Rules.Distributions, name)
-}
-
 // bootWord reports a kernel parameter that selects what is booted, not how it runs.
 func (a *auditor) bootWord(name string) bool {
 	return globbed(a.Rules.BootWords, name)

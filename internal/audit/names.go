@@ -424,7 +424,7 @@ func (a *auditor) renamed(j judged, to *tunable.Record, values with) candidate {
 		c.Severity = Error
 	}
 	d, known := to.DefaultIn(a.f.Release, a.env)
-	l, set := a.setToo(name)
+	l, set := list.Find(a.lines, func(l fact.Line) bool { return l.Name == name && l.Effective && !l.Default })
 	against := a.objection(to, name, j)
 	switch {
 	case known && to.SameValue(j.Value, d):
@@ -439,11 +439,6 @@ func (a *auditor) renamed(j judged, to *tunable.Record, values with) candidate {
 		c.sets("", name, j.Value)
 	}
 	return c
-}
-
-// setToo returns the administrator's line that sets a name.
-func (a *auditor) setToo(name string) (fact.Line, bool) {
-	return list.Find(a.lines, func(l fact.Line) bool { return l.Name == name && l.Effective && !l.Default })
 }
 
 // unit inserts the unit number of a name on the host into a name of the catalogue.

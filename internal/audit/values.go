@@ -125,7 +125,7 @@ func (a *auditor) restores(j judged) bool {
 	if j.Stage == fact.RCConf {
 		s, ok = a.f.RCVariable(j.Name)
 	}
-	if a.f.OS == fact.Linux && a.distributionSets(j.Name) {
+	if a.f.OS == fact.Linux && globbed(a.Rules.Distributions, j.Name) {
 		return true
 	}
 	return ok && slices.ContainsFunc(s.Lines, func(l fact.Line) bool {

@@ -42,7 +42,7 @@ func (p *page) comparison(r Result, c stats.Comparison, arm stats.Arm) {
 	case c.Effect.Known() && !inPercent(c):
 		p.line("  effect      no percentage: %s is not shown to differ from zero; p %s%s", c.Control, show.P(c.P), holm(r, c))
 	case c.Effect.Known():
-		p.line("  effect      %s  %s interval %s to %s, p %s%s", show.SignedPercent(c.EffectPercent.Estimate), confidence(r),
+		p.line("  effect      %s  %.4g %% interval %s to %s, p %s%s", show.SignedPercent(c.EffectPercent.Estimate), r.confidence(),
 			show.SignedPercent(c.EffectPercent.Low), show.SignedPercent(c.EffectPercent.High), show.P(c.P), holm(r, c))
 	}
 	if c.Effect.Known() {
@@ -95,8 +95,6 @@ func power(r Result) float64 {
 	}
 	return r.Options.Power
 }
-
-func confidence(r Result) string { return fmt.Sprintf("%.4g %%", r.confidence()) }
 
 // holm adds the corrected p-value if there are several comparisons.
 func holm(r Result, c stats.Comparison) string {

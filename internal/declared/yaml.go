@@ -166,7 +166,7 @@ func (w *walker) named(e entry, at []string, h *Host) bool {
 	case !wholeName().MatchString(name):
 		return false
 	case v.scalar:
-		h.set(name, oneLine(v.text), where, e.line)
+		h.set(name, strings.Join(strings.Fields(v.text), " "), where, e.line)
 	case v.get("value").line > 0: // Puppet's
 		h.set(name, v.get("value").text, where, e.line)
 	case len(v.keys)+len(v.items) > 0:
@@ -199,9 +199,6 @@ func (w *walker) inside(n *node, at []string, h *Host) *Host {
 	}
 	return h
 }
-
-// oneLine joins a value that YAML folds over lines.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // scalar reads a text: lines of sysctl.conf, a script, a command.
 func (w *walker) scalar(n *node, key string, h *Host) {

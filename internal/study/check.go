@@ -197,7 +197,7 @@ func (s *Spec) checkMetrics() *yamlfile.Problem {
 		case g.Part == "":
 			return yamlfile.Wrong(path+".metric", "%s needs a part of mode %s, and the study has none", g.Metric, m.Mode).Advise("add parts: [{mode: %s}]", m.Mode)
 		case !ok:
-			return yamlfile.Wrong(path+".part", "metric %s names no part of the study: %q", g.Metric, g.Part).Advise("%s", hint.Of(hint.Unknown("part", g.Part, s.partNames())))
+			return yamlfile.Wrong(path+".part", "metric %s names no part of the study: %q", g.Metric, g.Part).Advise("%s", hint.Of(hint.Unknown("part", g.Part, list.Map(s.Parts, func(p Part) string { return p.Name }))))
 		case !part.yields(m):
 			return yamlfile.Wrong(path+".part", "%s is measured in mode %s%s, and part %s is of mode %s", g.Metric, m.Mode, m.asking(), g.Part, part.Mode).
 				Advise("part %s measures %s", g.Part, strings.Join(part.metricNames(), ", "))
@@ -263,10 +263,6 @@ func (s *Spec) notSwept(bad *yamlfile.Problem, name string) *yamlfile.Problem {
 
 func (s *Spec) parameters() (names []string) {
 	return list.Map(s.Sweep, func(w Sweep) string { return w.Parameter })
-}
-
-func (s *Spec) partNames() (names []string) {
-	return list.Map(s.Parts, func(p Part) string { return p.Name })
 }
 
 // ofItsOwn advises how to give two things of the same name distinct names.

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"linerate/internal/ledger"
-	"linerate/internal/profile"
 	"linerate/internal/show"
 	"linerate/internal/site"
 )
@@ -45,9 +44,6 @@ var templates = sync.OnceValue(func() *template.Template {
 		"stamp":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	}).Parse(pagesText))
 })
-
-// styleSheet returns the style sheet of all pages, including flame graphs in reports.
-func styleSheet() []byte { return append(site.Style(), profile.FlameStyle()+webStyle...) }
 
 // API is the prefix of a page's path for its JSON.
 const API = "/api/v1"

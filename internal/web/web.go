@@ -20,6 +20,7 @@ import (
 	"golang.org/x/net/netutil"
 
 	"linerate/internal/ledger"
+	"linerate/internal/profile"
 	"linerate/internal/queue"
 	"linerate/internal/site"
 	"linerate/internal/study/record"
@@ -109,7 +110,7 @@ func (s *Server) routes() {
 	s.page("/queue/{id}", "queued", s.run)
 	s.mux.HandleFunc("GET /catalogue/{page...}", s.catalogue)
 	s.mux.HandleFunc("GET "+API+"/catalogue/t/{page...}", s.catalogue)
-	s.mux.HandleFunc("GET /site.css", static("text/css; charset=utf-8", styleSheet()))
+	s.mux.HandleFunc("GET /site.css", static("text/css; charset=utf-8", append(site.Style(), profile.FlameStyle()+webStyle...)))
 	s.mux.HandleFunc("GET /favicon.ico", static("image/svg+xml", icon))
 	s.mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, missing("there is no page %s", r.URL.Path))

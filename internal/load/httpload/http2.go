@@ -59,10 +59,6 @@ type reply struct {
 	bad    error
 }
 
-func newHTTP2(r *source, on client.Events) *http2Lane {
-	return &http2Lane{wire: r.wire(on), requests: r.fields, in: bufio.NewReaderSize(nil, r.bufferSize())}
-}
-
 // begin sends the connection preface on a new connection, with the first request.
 func (l *http2Lane) begin() {
 	l.out.Reset()

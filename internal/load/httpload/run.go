@@ -1,6 +1,7 @@
 package httpload
 
 import (
+	"bufio"
 	"context"
 
 	"linerate/internal/load/client"
@@ -52,7 +53,7 @@ func (r *source) Lane(_ int, tell client.Events) client.Lane {
 	if !r.HTTP2 {
 		return newHTTP1(r, tell)
 	}
-	return newHTTP2(r, tell)
+	return &http2Lane{wire: r.wire(tell), requests: r.fields, in: bufio.NewReaderSize(nil, r.bufferSize())}
 }
 
 // bufferSize returns the size of each of a lane's buffers: large ones save

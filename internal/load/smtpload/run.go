@@ -1,6 +1,7 @@
 package smtpload
 
 import (
+	"bufio"
 	"context"
 	"math/rand/v2"
 	"sync"
@@ -64,7 +65,9 @@ func Account(ctx context.Context, s Spec) (*request.Account, request.Meter, erro
 }
 
 // Lane creates the i-th session.
-func (r *source) Lane(i int, tell client.Events) client.Lane { return newSession(r, i, tell) }
+func (r *source) Lane(i int, tell client.Events) client.Lane {
+	return &session{r: r, i: i, tell: tell, in: bufio.NewReaderSize(nil, 4096)}
+}
 
 // Used returns what the run has used so far.
 func (r *source) Used() client.Used {

@@ -28,10 +28,6 @@ type session struct {
 	buf  []byte
 }
 
-func newSession(r *source, i int, tell client.Events) *session {
-	return &session{r: r, i: i, tell: tell, in: bufio.NewReaderSize(nil, 4096)}
-}
-
 // Do sends a message of one of the sizes. A status of 400 or more is a
 // refusal by the server, temporary (4xx) or permanent (5xx).
 func (s *session) Do(target int, deadline time.Time) client.Answer {

@@ -45,7 +45,7 @@ func (g *Generator) Run(ctx context.Context, o load.Offer) (load.Sent, error) {
 		}
 	}
 	for _, w := range g.workers {
-		w.start(g.in)
+		w.start(g.in, w.objs.Generate, w.done)
 	}
 	err := g.await(ctx, t)
 	for _, w := range g.workers {

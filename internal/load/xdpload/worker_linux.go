@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"linerate/internal/load"
-	"linerate/internal/port"
 )
 
 // worker is a program on one CPU, with its share of the flows.
@@ -54,11 +53,6 @@ func runWord(run uint16) uint64 {
 	b := make([]byte, load.StampBytes)
 	load.PutStamp(b, load.Stamp{Run: run})
 	return uint64(binary.LittleEndian.Uint32(b[2:]))
-}
-
-// start runs the program on the worker's CPU.
-func (w *worker) start(in port.Place) {
-	w.liveCall.start(in, w.objs.Generate, w.done)
 }
 
 // rebatch continues with batches of n frames, in a new call.
