@@ -102,7 +102,7 @@ func splitForever() {
 }
 
 // helper starts this binary again in a role.
-func helper(t *testing.T, role string, attr *syscall.SysProcAttr, args ...string) (in io.Writer, out *bufio.Scanner, stop func()) {
+func helper(t testing.TB, role string, attr *syscall.SysProcAttr, args ...string) (in io.Writer, out *bufio.Scanner, stop func()) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env, cmd.SysProcAttr, cmd.Stderr = append(os.Environ(), roleEnv+"="+role), attr, os.Stderr
@@ -130,7 +130,7 @@ func helper(t *testing.T, role string, attr *syscall.SysProcAttr, args ...string
 }
 
 // cgroup makes one below the root of cgroup v2, and takes it away.
-func cgroup(t *testing.T) string {
+func cgroup(t testing.TB) string {
 	t.Helper()
 	labtest.Need(t)
 	root, err := Cgroup("")
@@ -166,7 +166,7 @@ func attached(t *testing.T, path string) int {
 
 // server is one in a namespace and a cgroup; ask has it accept connections, and gives the
 // congestion control by the client's address.
-func server(t *testing.T, path string) (ask func(n int) map[string]string) {
+func server(t testing.TB, path string) (ask func(n int) map[string]string) {
 	t.Helper()
 	group, err := os.Open(path)
 	if err != nil {
@@ -324,6 +324,34 @@ func TestEveryOptionIsTaken(t *testing.T) {
 				t.Error(err)
 			}
 		}
+	}
+}
+
+// BenchmarkProgram times the program for connections of which both ends are in the cgroup, so it is also
+// called for the client's.
+func BenchmarkProgram(b *testing.B) {
+	path := cgroup(b)
+	ask := server(b, path)
+	for name, keep := range map[string]Shares{"recorded": All, "others": {}} {
+		b.Run(name, func(b *testing.B) {
+			s, err := Attach(path, Key{5, 6}, nil)
+			if err == nil {
+				err = s.Set(1, 0, keep)
+			}
+			clock, cerr := NewClock()
+			if err := errors.Join(err, cerr); err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close()
+			defer clock.Close()
+			ask(b.N)
+			took, calls, err := s.Cost(clock)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(float64(took)/float64(b.N), "program-ns/op")
+			b.ReportMetric(float64(calls)/float64(b.N), "calls/op")
+		})
 	}
 }
 
