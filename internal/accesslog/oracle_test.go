@@ -21,7 +21,7 @@ type served struct {
 	bytes, us    int64
 }
 
-// visits are n requests, half a second apart, of which some are alike in everything.
+// visits returns n requests, half a second apart, some of them identical.
 func visits(n int, seed uint64) []served {
 	r := rand.New(rand.NewPCG(seed, 9))
 	one := func(of ...string) string { return of[r.IntN(len(of))] }
@@ -40,7 +40,7 @@ func visits(n int, seed uint64) []served {
 	return all
 }
 
-// writers are formats with what their servers write in them.
+// writers are formats, each with a function that writes lines as its servers do.
 var writers = []struct {
 	name, format string
 	line         func(s served) string
@@ -59,7 +59,7 @@ var writers = []struct {
 	}},
 }
 
-// selections are filters, each with the same question asked of a request itself.
+// selections are filters, each with the same condition on a request.
 var selections = []struct {
 	name   string
 	filter func(t *testing.T) Filter
@@ -89,8 +89,8 @@ func statuses(text string) func(t *testing.T) Filter {
 	}
 }
 
-// TestEveryFormatTellsTheSame: what is counted of a log is what a plain walk through the
-// requests counts, whatever format they were written in and however they are selected.
+// TestEveryFormatTellsTheSame: the counts of a log equal those of a plain walk through the
+// requests, in every format and with every filter.
 func TestEveryFormatTellsTheSame(t *testing.T) {
 	all := visits(800, 5)
 	asked := 0
@@ -132,7 +132,7 @@ func TestEveryFormatTellsTheSame(t *testing.T) {
 	}
 }
 
-// held compares a tally with the requests that it is of.
+// held compares a tally with its requests.
 func held(t *testing.T, got *Tally, kept []served) {
 	t.Helper()
 	if len(kept) == 0 {
@@ -177,7 +177,7 @@ func held(t *testing.T, got *Tally, kept []served) {
 	}
 }
 
-// TestLatenciesAgainstRationals: a time is its decimal number of units, cut to whole
+// TestLatenciesAgainstRationals: a latency is its decimal number times the unit, truncated to whole
 // microseconds, in every unit and with any number of decimals.
 func TestLatenciesAgainstRationals(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
@@ -205,8 +205,8 @@ func TestLatenciesAgainstRationals(t *testing.T) {
 	}
 }
 
-// TestPartsOfALogAddUp: the halves of a log, wherever it is cut, merge into what the
-// whole tells, to the last bin.
+// TestPartsOfALogAddUp: the halves of a log, wherever it is cut, merge into exactly the tally of
+// the whole, bin by bin.
 func TestPartsOfALogAddUp(t *testing.T) {
 	all := visits(600, 8)
 	tally := func(part []served) *Tally {

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// TestPeer reads clients where servers write them, and takes no time of day for one.
+// TestPeer reads clients' addresses where servers write them, and does not mistake a time of day
+// for one.
 func TestPeer(t *testing.T) {
 	for line, want := range map[string]string{
 		`198.18.0.1:40122 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 5 0.003`:       "198.18.0.1:40122",
@@ -27,7 +28,7 @@ func TestPeer(t *testing.T) {
 	}
 }
 
-// TestEach hands over every request that is counted, with its time.
+// TestEach passes on every counted request, with its time.
 func TestEach(t *testing.T) {
 	const log = `198.18.0.1:40122 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 5 "-" "-" 0.003
 198.18.0.2:40123 - - [10/Oct/2000:13:55:37 -0700] "GET / HTTP/1.1" 503 5 "-" "-" 1.25

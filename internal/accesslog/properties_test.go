@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestDetectedFormatsReadTheirLog: whatever stands behind the fields of combined and
-// common, what is detected reads every line, and the same time in each.
+// TestDetectedFormatsReadTheirLog: whatever follows the fields of combined and common, the detected
+// format reads every line, and the same time in each.
 func TestDetectedFormatsReadTheirLog(t *testing.T) {
 	bases := map[string]string{
 		"common":   `198.51.100.7 - - [01/Mar/2026:12:00:00 +0000] "GET /x HTTP/1.1" 200 17`,
@@ -39,8 +39,8 @@ func TestDetectedFormatsReadTheirLog(t *testing.T) {
 	}
 }
 
-// TestClocksOfEveryZone: a second is the same whatever zone it was written in, and the
-// memory of the last second changes no answer.
+// TestClocksOfEveryZone: a second is the same in every time zone, and caching the last second does
+// not change a result.
 func TestClocksOfEveryZone(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	var c clock
@@ -72,8 +72,8 @@ func TestClocksOfEveryZone(t *testing.T) {
 	}
 }
 
-// TestJSONMembers: the first of a field's names that an object has counts, names with dots
-// lead into objects, and what is no object is no line.
+// TestJSONMembers: the first of a field's names that an object has counts, names with dots lead
+// into objects, and lines that are not objects are bad.
 func TestJSONMembers(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"duration_ms":12.5}`: "12500", " " + `{ "x" : "a\"}" , "request_time" : "0.5" }` + " ": "500000", `{"Duration":1500}`: "1",

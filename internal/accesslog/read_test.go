@@ -70,7 +70,7 @@ func TestReadCountsExactly(t *testing.T) {
 	}
 }
 
-// TestBuffersLoseNoLine reads logs whose lines meet the edges of buffers in every way.
+// TestBuffersLoseNoLine reads logs whose lines cross the ends of buffers in every way.
 func TestBuffersLoseNoLine(t *testing.T) {
 	line := func(n int) string {
 		return `h - - [t] "GET / HTTP/1.1" 200 5 "-" "` + strings.Repeat("a", n) + `" 0.100` + "\n"

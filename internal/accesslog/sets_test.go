@@ -65,8 +65,8 @@ func TestTruncatedArchiveCountsWhatItHolds(t *testing.T) {
 	}
 }
 
-// correlated makes a log whose latency drifts slowly: neighbouring requests
-// are alike. mean is in ms.
+// correlated returns a log whose latency drifts slowly: neighbouring requests are alike. mean is in
+// ms.
 func correlated(r *rand.Rand, n int, mean float64) string {
 	var b strings.Builder
 	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
@@ -79,8 +79,8 @@ func correlated(r *rand.Rand, n int, mean float64) string {
 	return b.String()
 }
 
-// TestCompareRespectsAutocorrelation: logs of one process must not differ
-// much more often than the interval says, though their requests are alike.
+// TestCompareRespectsAutocorrelation: logs of one process must not differ much more often than the
+// interval's level allows, although their requests are correlated.
 func TestCompareRespectsAutocorrelation(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	read := func(mean float64) *Tally {

@@ -16,7 +16,7 @@ import (
 	"linerate/internal/hint"
 )
 
-// goodLine is one request of so many ms.
+// goodLine is a line of one request that took so many ms.
 func goodLine(ms int) string {
 	return fmt.Sprintf("h - - [10/Oct/2025:12:00:00 +0000] \"GET / HTTP/1.1\" 200 5 \"-\" \"ua\" %d.%03d\n", ms/1000, ms%1000)
 }
@@ -44,8 +44,8 @@ func zstded(t *testing.T, text string) []byte {
 	return z.EncodeAll([]byte(text), nil)
 }
 
-// TestSources: what a log is compressed with is told by its first bytes, and the sample
-// for the detection consumes nothing.
+// TestSources: the first bytes of a log tell its compression, and detecting the format from a
+// sample consumes nothing.
 func TestSources(t *testing.T) {
 	log := strings.Repeat(goodLine(7), 3000)
 	for name, data := range map[string][]byte{
@@ -61,7 +61,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestSourcesRefused: each failure says which log, and what may help.
+// TestSourcesRefused: each error names the log, and says what may help.
 func TestSourcesRefused(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct {
@@ -81,7 +81,7 @@ func TestSourcesRefused(t *testing.T) {
 			t.Errorf("%s: %v (hint %q), want %q", name, err, hint.Of(err), c.says)
 		}
 	}
-	// One empty log among others is none that stops them.
+	// One empty log does not stop the others.
 	tally, _, err := Read(t.Context(), []string{write(t, "a.log", nil), write(t, "b.log", []byte(goodLine(1)))}, nil, &Options{})
 	if err != nil || tally.Selected != 1 {
 		t.Errorf("an empty log beside a good one: %v", err)
@@ -96,8 +96,8 @@ func TestReadIsCancelled(t *testing.T) {
 	}
 }
 
-// TestSampleLines: the last line of a whole log may lack its newline, that of a sample is
-// only a part.
+// TestSampleLines: the last line of a whole log may lack its newline, but the last line of a sample
+// is incomplete.
 func TestSampleLines(t *testing.T) {
 	if n := len(sampleLines([]byte(strings.Repeat(goodLine(1), 5000)))); n != 200 {
 		t.Errorf("%d sample lines, want at most 200 whole ones", n)

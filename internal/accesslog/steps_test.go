@@ -12,7 +12,7 @@ import (
 	"linerate/internal/show"
 )
 
-// TestParseStatuses: spans, classes and lists, and what is none of them.
+// TestParseStatuses: ranges, classes and lists, and invalid ones.
 func TestParseStatuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "[]", "all": "[]", "200": "[{200 200}]", "2xx": "[{200 299}]", "5XX": "[{500 599}]", "200-299": "[{200 299}]", "200, 3xx,404-404": "[{200 200} {300 399} {404 404}]", "100-999": "[{100 999}]",
@@ -38,7 +38,7 @@ func TestPathOf(t *testing.T) {
 	}
 }
 
-// TestFilterNeedsAField: a filter on what the lines do not hold is refused, not ignored.
+// TestFilterNeedsAField: a filter on a field that the lines lack is rejected, not ignored.
 func TestFilterNeedsAField(t *testing.T) {
 	f, err := ParseFormat("$request_time")
 	if err != nil {
@@ -59,7 +59,7 @@ func TestFilterNeedsAField(t *testing.T) {
 	}
 }
 
-// TestFind: a quote behind an odd number of backslashes ends nothing within quotes.
+// TestFind: a quote after an odd number of backslashes does not end a quoted text.
 func TestFind(t *testing.T) {
 	for text, want := range map[string]int{`"`: 0, `\"`: -1, `\\"`: 2, `\\\"`: -1, `a\" b"`: 5} {
 		if got := find([]byte(text), `"`, true); got != want {
@@ -80,7 +80,7 @@ func TestKeyed(t *testing.T) {
 	}
 }
 
-// TestSharesAreNotRoundedUp: what is not all is not 100 %.
+// TestSharesAreNotRoundedUp: less than all is never 100 %.
 func TestSharesAreNotRoundedUp(t *testing.T) {
 	for _, c := range []struct {
 		n, of int64

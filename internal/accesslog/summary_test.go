@@ -29,7 +29,7 @@ func requests(status int, ms ...int) string {
 	return b.String()
 }
 
-// TestDocument: what a terminal shows holds every request, fits its width, and names what
+// TestDocument: the terminal's output accounts for every request, fits its width, and names what
 // could not be read.
 func TestDocument(t *testing.T) {
 	o := &Options{Under: []time.Duration{100 * time.Millisecond}}

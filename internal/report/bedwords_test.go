@@ -8,8 +8,8 @@ import (
 	"linerate/internal/testbed"
 )
 
-// TestWordsOfTheBed: a report of jails and of an emulated CPU claims nothing that
-// holds for namespaces and for real CPUs only.
+// TestWordsOfTheBed: a report of jails and of an emulated CPU makes no claims that are true only
+// for namespaces and for real CPUs.
 func TestWordsOfTheBed(t *testing.T) {
 	s, r := results(t)
 	const namespaces, nanos = "the router&#39;s namespace is rebuilt", "do not include the cost of a network card"

@@ -7,7 +7,8 @@ import (
 	"linerate/internal/study"
 )
 
-// TestWordsOfAStep: having any at all is distinguished from each, where it is known.
+// TestWordsOfAStep: the cost of having any is distinguished from the cost of each, where it is
+// known.
 func TestWordsOfAStep(t *testing.T) {
 	m, _ := study.MetricNamed(study.CostNS)
 	f := study.PerOne{Base: 789, Each: 2.55, Low: stats.Num(2.53), High: stats.Num(2.56), Off: 0.32}

@@ -9,8 +9,8 @@ import (
 	"linerate/internal/testbed"
 )
 
-// TestReportOfMachines: a report of machines claims nothing that holds for
-// namespaces only, and shows the DUT's own counters.
+// TestReportOfMachines: a report of machines makes no claims that are true only for namespaces, and
+// shows the DUT's own counters.
 func TestReportOfMachines(t *testing.T) {
 	s, r := results(t)
 	r.Environment.Testbeds = map[string]study.BedNotes{"overload": {Kind: testbed.KindSSH}}
@@ -53,7 +53,7 @@ func TestReportOfMachines(t *testing.T) {
 	}
 }
 
-// TestNothingSaid: a DUT that says nothing has no table.
+// TestNothingSaid: a DUT without counters has no table.
 func TestNothingSaid(t *testing.T) {
 	_, r := results(t)
 	if table := dutTable(r); len(table.Rows) > 0 {

@@ -13,7 +13,7 @@ import (
 	"linerate/internal/study"
 )
 
-// shapesOf are a chart's elements with what numbers they have.
+// shapesOf returns a chart's elements with their numeric attributes.
 func shapesOf(t *testing.T, svg string) (width, height float64, shapes []map[string]string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(svg))
@@ -39,8 +39,7 @@ func shapesOf(t *testing.T, svg string) (width, height float64, shapes []map[str
 	}
 }
 
-// checkPicture asks that every shape of a chart lies in it, and that no label
-// lies on another.
+// checkPicture checks that every shape of a chart lies within it, and that no labels overlap.
 func checkPicture(t *testing.T, svg string) {
 	t.Helper()
 	width, height, shapes := shapesOf(t, svg)
@@ -74,8 +73,8 @@ func checkPicture(t *testing.T, svg string) {
 	}
 }
 
-// TestEverythingLiesInThePicture: on a desk and on a phone, with names enough
-// for a legend of several rows.
+// TestEverythingLiesInThePicture: at desktop and phone width, with enough names for a legend of
+// several rows.
 func TestEverythingLiesInThePicture(t *testing.T) {
 	s, r := results(t)
 	for _, p := range s.Parts {
@@ -107,7 +106,7 @@ func TestEverythingLiesInThePicture(t *testing.T) {
 	}
 }
 
-// TestNotSeen: what could not be seen is said once.
+// TestNotSeen: what could not be observed is stated once.
 func TestNotSeen(t *testing.T) {
 	r := study.Results{Telemetry: []study.Telemetry{{Missing: []study.Missing{{What: "cycles", Why: "no PMU"}}}, {Missing: []study.Missing{{What: "cycles", Why: "no PMU"}}}}}
 	if got := lacks(r); len(got) != 1 || got[0] != document.Block(document.Note("Not seen: cycles: no PMU.")) {

@@ -13,13 +13,13 @@ import (
 	"linerate/internal/study"
 )
 
-// plainHTML is the page with its no-break spaces as plain ones.
+// plainHTML returns the page with no-break spaces replaced by plain ones.
 func plainHTML(s study.Spec, r study.Results) ([]byte, error) {
 	page, err := HTML(s, r)
 	return bytes.ReplaceAll(page, []byte("\u00a0"), []byte(" ")), err
 }
 
-// TestLackingTogether: variants that one thing is missing for are named together.
+// TestLackingTogether: variants that lack the same thing are named together.
 func TestLackingTogether(t *testing.T) {
 	r := study.Results{Unavailable: []study.Unavailable{
 		{Variant: "cpus-2", Reason: "ingress on 2 CPUs: this machine has 1 CPU beside the generator's"},
@@ -33,7 +33,7 @@ func TestLackingTogether(t *testing.T) {
 	}
 }
 
-// TestPlaceTick: a value in the thousands is printed to its last digit.
+// TestPlaceTick: a value in the thousands is printed with all digits.
 func TestPlaceTick(t *testing.T) {
 	for v, want := range map[float64]string{1518: "1,518", 1000: "1k", 500000: "500k", 64: "64"} {
 		if got := placeTick(v); got != want {
@@ -42,7 +42,7 @@ func TestPlaceTick(t *testing.T) {
 	}
 }
 
-// TestManyPartsInOneTable: what is known of parts beyond the primary one is one table.
+// TestManyPartsInOneTable: the results of parts other than the primary one are in one table.
 func TestManyPartsInOneTable(t *testing.T) {
 	s, r := resultsOf(t, spec+"  - {name: p1, blocks: 3}\n  - {name: p2, blocks: 3}\n  - {name: p3, blocks: 3}\n")
 	var b bytes.Buffer
@@ -61,7 +61,7 @@ func TestManyPartsInOneTable(t *testing.T) {
 	}
 }
 
-// TestAlsoWatched: beside the metric that decides, the others of a live host stand in their
+// TestAlsoWatched: the other metrics of a live host are shown next to the deciding one, in their
 // own units.
 func TestAlsoWatched(t *testing.T) {
 	r := study.Results{Control: "as-is", Verdicts: []study.Verdict{{Primary: true, Metric: study.RoundTrip}, {Metric: study.DropsPerPacket, Variant: "it"},

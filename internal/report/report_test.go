@@ -101,7 +101,7 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// TestNothingValid: a study with nothing to compare, and no trial that counts, still names its part.
+// TestNothingValid: a study with nothing to compare, and no valid trial, still names its part.
 func TestNothingValid(t *testing.T) {
 	s, r := results(t)
 	for i := range r.Trials {
@@ -119,7 +119,7 @@ func TestNothingValid(t *testing.T) {
 	}
 }
 
-// TestMeasuredOn: a machine that told little of itself leaves no holes.
+// TestMeasuredOn: a machine of which little is known leaves no gaps in the text.
 func TestMeasuredOn(t *testing.T) {
 	s, r := results(t)
 	for _, c := range []struct{ kernel, cpu, want string }{
@@ -140,7 +140,7 @@ func TestMeasuredOn(t *testing.T) {
 	}
 }
 
-// TestSharesInPoints: no page tells a change of a share in percent of it.
+// TestSharesInPoints: no page states a change of a share in per cent of the share.
 func TestSharesInPoints(t *testing.T) {
 	s, r := results(t)
 	for i := range r.Trials {
@@ -244,8 +244,7 @@ func TestHTMLSaysWhatItMust(t *testing.T) {
 	}
 }
 
-// TestChartsAreWellFormed reads every chart as XML and asks that no number
-// is NaN.
+// TestChartsAreWellFormed reads every chart as XML and checks that no number is NaN.
 func TestChartsAreWellFormed(t *testing.T) {
 	page := rendered(t)
 	charts := regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(page, -1)
@@ -270,8 +269,8 @@ func TestChartsAreWellFormed(t *testing.T) {
 	}
 }
 
-// fits asks that no text leaves its chart, a letter being 5.5 pixels
-// wide or more, a bold one 6.5.
+// fits checks that no text leaves its chart, assuming that a letter is at least 5.5 pixels wide, a
+// bold one 6.5.
 func fits(t *testing.T, chart string) {
 	t.Helper()
 	_, box, _ := strings.Cut(chart, "viewBox=")

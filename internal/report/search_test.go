@@ -11,8 +11,8 @@ import (
 	"linerate/internal/study"
 )
 
-// curveStudy is a study of loss curves with the load without loss that free
-// says for each arm; every load above it loses a tenth.
+// curveStudy is a study of loss curves; free gives each arm's load without loss, and every load
+// above it loses a tenth.
 func curveStudy(t *testing.T, free map[string]float64) (study.Spec, study.Results) {
 	t.Helper()
 	s, err := study.Parse("curve.yaml", []byte(`name: curve
@@ -39,7 +39,7 @@ parts: [{mode: overload, blocks: 3, search: {method: loss-curve}}]
 	return s, study.Analyse(s, 1, study.Environment{}, trials)
 }
 
-// TestLossCurvePage: a loss curve is no search for throughput, has a load and no bounds.
+// TestLossCurvePage: a loss curve is not a search for throughput, and has a load and no bounds.
 func TestLossCurvePage(t *testing.T) {
 	s, r := curveStudy(t, map[string]float64{"none": 6e5, "rules": 6e5, study.AA: 6e5})
 	data, err := plainHTML(s, r)

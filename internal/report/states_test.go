@@ -8,7 +8,7 @@ import (
 	"linerate/internal/study"
 )
 
-// TestStatesAreTold on a terminal and on the page.
+// TestStatesAreTold: states are shown on a terminal and on the page.
 func TestStatesAreTold(t *testing.T) {
 	s, r := results(t)
 	r.States = []study.States{{Part: "new", Variant: "rules", Made: 123_456, PerSecond: 234_567, Counted: map[string]float64{"conntrack.early_drop": 0.4}}}

@@ -7,8 +7,7 @@ import (
 	"linerate/internal/study"
 )
 
-// TestEveryUnitIsTold: a value is told in its metric's unit; what has none is a
-// ratio.
+// TestEveryUnitIsTold: a value is printed in its metric's unit; without a unit it is a ratio.
 func TestEveryUnitIsTold(t *testing.T) {
 	for _, m := range study.Metrics() {
 		if text := m.Text(35); m.Unit != "" && strings.Contains(text, "%") {

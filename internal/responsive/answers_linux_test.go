@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestFloodsFrames: whatever chance makes of a segment, its checksums hold, it is of a stranger, and of
-// nothing but its source, port and sequence is another.
+// TestFloodsFrames: every random segment has valid checksums and a foreign source address, and
+// segments differ only in source, port and sequence number.
 func TestFloodsFrames(t *testing.T) {
 	w := aWay()
 	w.source = strangers.Addr()
@@ -44,8 +44,8 @@ func TestFloodsFrames(t *testing.T) {
 	}
 }
 
-// TestCountsFirstAnswers: an answer counts once, for the probe that asked, and with its delay; what
-// nobody asked for does not.
+// TestCountsFirstAnswers: an answer counts once, for the probe that asked, with its delay;
+// unsolicited answers do not count.
 func TestCountsFirstAnswers(t *testing.T) {
 	p := &Probe{way: aWay(), sock: -1, greet: -1, sent: map[key]time.Time{}}
 	begun := time.Now()
@@ -71,7 +71,8 @@ func TestCountsFirstAnswers(t *testing.T) {
 	}
 }
 
-// TestHalfAnswers: frames that are cut, of another protocol or for somebody else are no answers.
+// TestHalfAnswers: frames that are truncated, of another protocol or for another host are not
+// answers.
 func TestHalfAnswers(t *testing.T) {
 	w := aWay()
 	echo := answerTo(w.echo(7), func(l4 []byte) { l4[0] = 0 })

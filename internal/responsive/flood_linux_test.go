@@ -17,9 +17,8 @@ import (
 	"linerate/studies"
 )
 
-// TestFlood: connection tracking makes a state of every segment of a flood, so
-// that they are right to the checksum; synproxy keeps them from the table, and
-// goes on to let people in.
+// TestFlood: connection tracking creates a state for every segment of a flood, so their checksums
+// are valid; synproxy keeps them out of the table, and still accepts legitimate connections.
 func TestFlood(t *testing.T) {
 	labtest.Need(t)
 	if _, err := os.Stat("/proc/sys/net/netfilter/nf_conntrack_count"); err != nil {
@@ -71,7 +70,7 @@ func proxied(t *testing.T) []setting.Setting {
 	return v.Apply()
 }
 
-// flooded sets a bed's DUT and floods it for a moment, asking.
+// flooded sets up a bed's DUT and floods it for a moment while probing it.
 func flooded(t *testing.T, b *netnsbed.Bed, settings []setting.Setting) (states, passed uint64, m study.Management) {
 	t.Helper()
 	var gone *testbed.ErrUnavailable

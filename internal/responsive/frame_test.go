@@ -14,7 +14,7 @@ func aWay() way {
 	return way{from: from, to: port.Port{IPv4: netip.MustParsePrefix("198.18.255.254/16")}, source: proberOf(from)}
 }
 
-// TestChecksums: whoever sums up a right packet gets all ones (RFC 1071).
+// TestChecksums: the sum over a valid packet is all ones (RFC 1071).
 func TestChecksums(t *testing.T) {
 	w := aWay()
 	for name, b := range map[string][]byte{"echo": w.echo(7), "segment": w.segment(40000, 1<<31, 5, flagSYN)} {
@@ -32,7 +32,7 @@ func TestChecksums(t *testing.T) {
 	}
 }
 
-// answerTo turns a probe around, as the DUT does.
+// answerTo turns a probe into its answer, as the DUT does.
 func answerTo(b []byte, change func(l4 []byte)) []byte {
 	out := append([]byte{}, b...)
 	copy(out[26:30], b[30:34])

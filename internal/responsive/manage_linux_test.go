@@ -12,8 +12,8 @@ import (
 	"linerate/internal/testbed/netnsbed"
 )
 
-// TestAsksTheDUT: a DUT that rests answers everything; one that drops what is
-// meant for a kind of question answers the others.
+// TestAsksTheDUT: an idle DUT answers everything; one that drops probes of one kind answers the
+// others.
 func TestAsksTheDUT(t *testing.T) {
 	labtest.Program(t, "nft")
 	labtest.Namespaces(t)
@@ -49,7 +49,7 @@ func TestAsksTheDUT(t *testing.T) {
 	}
 }
 
-// answers holds what came of asking against what the DUT answers.
+// answers compares the results of probing with what the DUT answers.
 func answers(t *testing.T, name string, m study.Management, echo, connect, greeting bool) {
 	for kind, x := range map[string]struct {
 		got  study.Answers
@@ -61,10 +61,11 @@ func answers(t *testing.T, name string, m study.Management, echo, connect, greet
 	}
 }
 
-// heard is whether most were answered: of those at the end the answer may be on its way.
+// heard reports whether most probes were answered: the answers to the last ones may still be on
+// their way.
 func heard(a study.Answers) bool { return a.Sent > 0 && a.Unanswered() <= 0.2 }
 
-// asked asks a bed's DUT for a while.
+// asked probes a bed's DUT for a while.
 func asked(t *testing.T, b *netnsbed.Bed, during time.Duration) study.Management {
 	t.Helper()
 	p, err := Local{}.Open(b.DUT().Generator, b.DUT().Inside, b.Describe().CPUs.DUT)

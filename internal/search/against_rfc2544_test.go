@@ -31,9 +31,9 @@ func TestAgainstRFC2544(t *testing.T) {
 		if r.Ratio > 0.5 {
 			t.Errorf("%s: %.2f of RFC 2544's time", r.DUT, r.Ratio)
 		}
-		// Loss inversion gives a device two throughputs; a search finds one.
-		// RFC 2544's search tries the same few loads every time, and so
-		// repeats itself more often than the device does.
+		// A device with loss inversion has two throughputs; a search finds one. RFC 2544's
+		// search tries the same few loads every time, so its results repeat better than the
+		// device's.
 		if same < repeats[r.DUT]-0.25 && r.DUT != "loss inversion" {
 			t.Errorf("%s: the same answer in %.2f of runs; RFC 2544 repeats itself in %.2f", r.DUT, same, repeats[r.DUT])
 		}
@@ -46,7 +46,7 @@ func TestAgainstRFC2544(t *testing.T) {
 	}
 }
 
-// A crossing of a steady device is its capacity over what may be lost.
+// The crossing of a steady device is its capacity divided by the share that must arrive.
 func TestCrossing(t *testing.T) {
 	d := DUT{Capacity: 1e6}
 	for loss, want := range map[float64]float64{0: 1e6, 0.005: 1e6 / 0.995} {

@@ -56,7 +56,7 @@ func (b *Bench) Measure(_ context.Context, t search.Trial) (search.Outcome, erro
 	return search.Outcome{Trial: t, LossRatio: min(1, math.Round(lost)/frames), LatencyP50: 20_000, LatencyP99: 50_000}, nil
 }
 
-// second is how many frames are lost in up to a second at a load.
+// second returns how many frames are lost in up to a second at a load.
 func (b *Bench) second(load, dt float64) float64 {
 	capacity := b.Capacity * (1 + b.Drift*b.Now/3600)
 	b.Low, b.Top = min(b.Low, capacity), max(b.Top, capacity)
@@ -87,9 +87,8 @@ func (d DUT) HighLoss(g search.Goal, load float64, trials int, seed uint64) floa
 	return float64(high) / float64(trials)
 }
 
-// Crossing is the load at which half of a goal's full-length trials are
-// high-loss, sought within a tenth of the capacity around it. It is the truth
-// that a search's bounds should enclose.
+// Crossing is the load at which half of a goal's full-length trials are high-loss, found within a
+// tenth of the capacity around it. It is the true value that a search's bounds should enclose.
 func (d DUT) Crossing(g search.Goal, seed uint64) float64 {
 	low, high := 0.9*d.Capacity, 1.1*d.Capacity
 	for range 14 {

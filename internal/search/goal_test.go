@@ -97,9 +97,9 @@ func TestNoSuchGoal(t *testing.T) {
 	}
 }
 
-// Bounds are a goal's relevant bounds among the loads tried: the smallest
-// upper bound, and the largest lower bound below it. Loss inversion is thereby
-// resolved pessimistically. A missing one is nil.
+// Bounds are a goal's relevant bounds among the loads tried: the smallest upper bound, and the
+// largest lower bound below it, so that loss inversion is resolved pessimistically. A missing one
+// is nil.
 type Bounds struct{ Lower, Upper *float64 }
 
 // Relevant finds the relevant bounds in the trials of a search.

@@ -31,7 +31,7 @@ func Run(ctx context.Context, p Procedure, m Measurer) error {
 	}
 }
 
-// device answers trials by a loss function.
+// device simulates trials with a loss function.
 type device func(t Trial) float64
 
 func (d device) Measure(_ context.Context, t Trial) (Outcome, error) {
@@ -141,9 +141,8 @@ func TestMLRIrregular(t *testing.T) {
 	}
 }
 
-// Whatever a device does, a search ends, never leaves its limits, and its
-// bounds are what its trials say.
-// When time runs short the first goal is reached, and the others are left.
+// Whatever a device does, a search ends and never leaves its limits, and its bounds follow from its
+// trials. When time runs short it reaches the first goal and leaves the others.
 func TestMLRFirstGoal(t *testing.T) {
 	early, late := goal("early", 0.4), goal("late", 0) // whose bounds are far apart
 	m := NewMLR(Config{Min: 1e3, Max: 1e7, Goals: []Goal{early, late}})
@@ -237,7 +236,7 @@ func TestBackToBack(t *testing.T) {
 	if !(math.Abs(r.CorrectedTime-0.001) <= 1e-12) {
 		t.Errorf("corrected %g s", r.CorrectedTime)
 	}
-	// All of the longest burst passes.
+	// The whole of the longest burst passes.
 	b = NewBackToBack(BackToBackConfig{LineRate: line, Longest: 2, Step: 10, Repeats: 2})
 	if n := len(run(t, b, capacity(2*line))); n != 2 {
 		t.Errorf("%d trials", n)

@@ -15,7 +15,7 @@ import (
 	"linerate/internal/tunable/explain"
 )
 
-// small is a catalogue of few records, whose names are hard for URLs.
+// small is a catalogue of a few records with names that are difficult in URLs.
 func small(t *testing.T) *tunable.Catalogue {
 	t.Helper()
 	c, err := tunable.Read(fstest.MapFS{"linux/x.yaml": {Data: []byte(`
@@ -35,8 +35,8 @@ records:
 	return c
 }
 
-// TestPlacesOfPages: each record has one, whatever letters its name has and however like
-// another's it is.
+// TestPlacesOfPages: each record has its own page, whatever letters its name has and however
+// similar another name is.
 func TestPlacesOfPages(t *testing.T) {
 	in := Input{Catalogue: small(t)}
 	first, again := newMaker(in, nil), newMaker(in, nil)
@@ -55,8 +55,8 @@ func TestPlacesOfPages(t *testing.T) {
 	}
 }
 
-// TestPagesOnDemand: a server's pages are those of the site, what is not there is said not
-// to be, and several may ask at once.
+// TestPagesOnDemand: a server's pages equal those of the site, missing pages are reported as
+// missing, and concurrent requests work.
 func TestPagesOnDemand(t *testing.T) {
 	in := Input{Catalogue: small(t), Built: "test", Rules: []*audit.Rule{{ID: "LR-X", Message: "It is ${value}, not ${a(b)}."}}}
 	whole := map[string][]byte{}
@@ -97,7 +97,7 @@ func TestPagesOnDemand(t *testing.T) {
 	}
 }
 
-// TestIndexIsRead: the script has every record, with what is known of it.
+// TestIndexIsRead: the script has every record, with its search entry.
 func TestIndexIsRead(t *testing.T) {
 	in := Input{Catalogue: small(t)}
 	var text string
@@ -144,8 +144,8 @@ func TestWordsOfPages(t *testing.T) {
 	}
 }
 
-// TestVerdictsShownAtOnce: twelve primary ones, the others folded; without a primary one the
-// others are shown.
+// TestVerdictsShownAtOnce: twelve primary verdicts are shown, the others folded; without a primary
+// one the others are shown.
 func TestVerdictsShownAtOnce(t *testing.T) {
 	many := func(primary, other int) (all []explain.Evidence) {
 		for range primary {

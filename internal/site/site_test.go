@@ -23,7 +23,7 @@ import (
 	"linerate/internal/site"
 )
 
-// made is the whole site, made once.
+// made is the whole site, built once.
 var made = sync.OnceValues(func() (map[string][]byte, error) {
 	c, err := catalogue.Load()
 	if err != nil {
@@ -88,8 +88,8 @@ var (
 	loaded = regexp.MustCompile(`<(?:script|img|link)[^>]*(?:src|href)="(?:https?:)?//`)
 )
 
-// TestLinks: every link leads to a page of the site or to the outside, and no page
-// loads anything from there.
+// TestLinks: every link leads to a page of the site or to another site, and no page loads anything
+// from other sites.
 func TestLinks(t *testing.T) {
 	all := files(t)
 	for name, data := range all {
@@ -133,8 +133,8 @@ func TestPagesSay(t *testing.T) {
 	}
 }
 
-// TestSearchInABrowser: in Chromium, from file://, the search finds by name and by
-// meaning, and obeys filters.
+// TestSearchInABrowser: in Chromium, from file://, the search finds by name and by meaning, and
+// applies filters.
 func TestSearchInABrowser(t *testing.T) {
 	browser, err := exec.LookPath("chromium")
 	if err != nil {

@@ -16,29 +16,28 @@ import (
 	"linerate/internal/tunable"
 )
 
-// allProbe sees, in a fresh namespace with the veth pair v0–v1, whether a
-// setting of conf.all and of v0 acts.
+// allProbe tests, in a fresh namespace with the veth pair v0–v1, whether a setting of conf.all and
+// one of v0 take effect.
 type allProbe struct {
 	name string
 	// off and on are the two values tried.
 	off, on string
-	// setup makes the namespace fit; acts says whether the setting acts.
+	// setup prepares the namespace; acts reports whether the setting takes effect.
 	setup func() error
 	acts  func() (bool, error)
 }
 
-// allProbes are the settings whose effect a namespace shows without traffic
-// from elsewhere.
+// allProbes are the settings whose effect shows in a namespace without traffic from outside.
 var allProbes = []allProbe{
-	// A packet from 192.0.2.9, whose route is by v1: a strict check on v0 refuses it.
+	// A packet from 192.0.2.9, whose route is through v1: a strict check on v0 rejects it.
 	{"net.ipv4.conf.IF.rp_filter", "0", "1", routed, func() (bool, error) { return refusedFrom("192.0.2.9", "198.18.0.9") }},
-	// A packet from an address of our own.
+	// A packet from one of the host's own addresses.
 	{"net.ipv4.conf.IF.accept_local", "0", "1", routed, func() (bool, error) { return acceptedFrom("198.18.1.1", "198.18.0.1") }},
 	// A packet from outside to 127/8.
 	{"net.ipv4.conf.IF.route_localnet", "0", "1", routed, func() (bool, error) { return acceptedFrom("198.18.0.7", "127.0.0.9") }},
-	// The primary address goes: the secondary stays, or not.
+	// The primary address is removed: the secondary stays, or not.
 	{"net.ipv4.conf.IF.promote_secondaries", "0", "1", nil, promotes},
-	// /proc/net/igmp shows the version that is spoken.
+	// /proc/net/igmp shows the version in use.
 	{"net.ipv4.conf.IF.force_igmp_version", "0", "2", routed, speaksIGMP2},
 	// An address without duplicate detection is not tentative.
 	{"net.ipv6.conf.IF.accept_dad", "0", "1", nil, detectsDuplicates},
@@ -46,8 +45,8 @@ var allProbes = []allProbe{
 	{"net.ipv6.conf.IF.keep_addr_on_down", "0", "1", nil, keepsAddress},
 }
 
-// actsAs is what a record's with_all says of the four combinations of all and
-// device, off and on.
+// actsAs returns what a record's with_all predicts for the four combinations of all and device, off
+// and on.
 var actsAs = map[tunable.All]func(all, device bool) bool{
 	tunable.AllMax: func(a, d bool) bool { return a || d }, tunable.AllOr: func(a, d bool) bool { return a || d },
 	tunable.AllAnd: func(a, d bool) bool { return a && d }, tunable.AllMin: func(a, d bool) bool { return a && d },
@@ -55,7 +54,7 @@ var actsAs = map[tunable.All]func(all, device bool) bool{
 	tunable.AllIgnored: func(_, d bool) bool { return d }, tunable.AllSets: func(_, d bool) bool { return d },
 }
 
-// TestConfAllActs holds with_all against the running kernel, by what it does.
+// TestConfAllActs compares with_all with the running kernel's behaviour.
 func TestConfAllActs(t *testing.T) {
 	labtest.Namespaces(t)
 	c := load(t)
@@ -93,7 +92,7 @@ func tunableCheckedBy(r *tunable.Record, how, what string) bool {
 	return false
 }
 
-// run sets all and the device, and looks.
+// run sets all and the device, and reports the effect.
 func (p allProbe) run(all, device bool) (bool, error) {
 	if err := up("v0", "v1", "lo"); err != nil {
 		return false, err
@@ -142,8 +141,8 @@ func address(device, cidr string) error {
 	return netlink.AddrAdd(l, a)
 }
 
-// routed gives v0 and v1 a network each; 192.0.2.0/24 is behind v1. No other
-// check is in the way, and the host forwards.
+// routed gives v0 and v1 a network each; 192.0.2.0/24 is behind v1. Other checks are off, and the
+// host forwards.
 func routed() error {
 	if err := address("v0", "198.18.0.1/24"); err != nil {
 		return err
@@ -165,7 +164,7 @@ func routed() error {
 	return netlink.RouteAdd(&netlink.Route{LinkIndex: v1.Attrs().Index, Dst: dst})
 }
 
-// acceptedFrom asks the kernel whether it takes a packet that comes in by v0.
+// acceptedFrom asks the kernel whether it accepts a packet that arrives on v0.
 func acceptedFrom(source, target string) (bool, error) {
 	_, err := netlink.RouteGetWithOptions(net.ParseIP(target), &netlink.RouteGetOptions{Iif: "v0", SrcAddr: net.ParseIP(source)})
 	switch {
@@ -213,8 +212,8 @@ func speaksIGMP2() (bool, error) {
 	return false, fmt.Errorf("/proc/net/igmp has no v0:\n%s", b)
 }
 
-// detectsDuplicates: an address stays tentative for the thirty seconds of as many
-// solicitations, or is taken as soon as the kernel gets to it.
+// detectsDuplicates: an address stays tentative for the thirty seconds that as many solicitations
+// take, or is usable as soon as the kernel has processed it.
 func detectsDuplicates() (bool, error) {
 	if err := os.WriteFile(procSys+"net/ipv6/conf/v0/dad_transmits", []byte("30"), 0); err != nil {
 		return false, err

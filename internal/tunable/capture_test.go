@@ -18,14 +18,14 @@ import (
 	"linerate/internal/tunable"
 )
 
-// captured is what a real FreeBSD says of its sysctls.
+// captured is what a real FreeBSD reports about its sysctls.
 type captured struct {
 	value, kind   map[string]string
 	boot, runtime map[string]bool
 }
 
-// readCaptured reads `sysctl -a`, -at, -aNT and -aNW of a folder, of the
-// system as booted and with modules loaded.
+// readCaptured reads `sysctl -a`, -at, -aNT and -aNW from a folder, of the system as booted and
+// with modules loaded.
 func readCaptured(t *testing.T, dir string) captured {
 	t.Helper()
 	c := captured{map[string]string{}, map[string]string{}, map[string]bool{}, map[string]bool{}}
@@ -72,7 +72,7 @@ func (c captured) settable(name string) tunable.Settable {
 	return tunable.ReadOnly
 }
 
-// kinds are the catalogue's types by sysctl(8)'s names for them.
+// kinds maps sysctl(8)'s names of types to the catalogue's.
 var kinds = map[string][]tunable.Type{
 	"integer": {tunable.Int}, "unsigned integer": {tunable.Uint}, "long integer": {tunable.Long},
 	"unsigned long": {tunable.Ulong}, "int8_t": {tunable.S8}, "int16_t": {tunable.S16},
@@ -81,7 +81,7 @@ var kinds = map[string][]tunable.Type{
 	"string": {tunable.String}, "node": {tunable.Node}, "opaque": {tunable.Opaque},
 }
 
-// exception is a difference between catalogue and capture that is right.
+// exception is a correct difference between catalogue and capture.
 type exception struct {
 	Name string `yaml:"name"`
 	What string `yaml:"what"` // exists, settable, type or default
@@ -110,8 +110,8 @@ func readExceptions(t *testing.T, name string) map[exception]bool {
 	return known
 }
 
-// TestAgainstFreeBSD14 holds every record against what a real FreeBSD 14.0
-// says: exists, settable, type, and the default where nobody set it.
+// TestAgainstFreeBSD14 compares every record with a real FreeBSD 14.0: existence, when it can be
+// set, type, and the default of what was not set.
 func TestAgainstFreeBSD14(t *testing.T) {
 	dir := sharedtest.Dir(t, "data", "freebsd-14.0")
 	c, err := catalogue.Load()
@@ -177,8 +177,8 @@ func TestAgainstFreeBSD14(t *testing.T) {
 	}
 }
 
-// expected reports whether a host that has the record's node and needs no
-// further module or device for it should have the record.
+// expected reports whether a host with the record's node should have the record: it needs no
+// further module or device.
 func expected(r *tunable.Record, rel release.Release, host captured) bool {
 	s := r.At(rel)
 	node := r.Name[:max(strings.LastIndex(r.Name, "."), 0)]
@@ -187,8 +187,8 @@ func expected(r *tunable.Record, rel release.Release, host captured) bool {
 		!strings.HasPrefix(r.Name, "dev.")
 }
 
-// setByFiles are the names that the host's own files set, and those that its
-// rc scripts set from rc.conf.
+// setByFiles are the names that the host's own files set, and those that its rc scripts set from
+// rc.conf.
 func setByFiles(t *testing.T, dir string) map[string]bool {
 	set := map[string]bool{"net.inet.ip.forwarding": true, "net.inet6.ip6.forwarding": true}
 	for _, file := range []string{"loader.conf.txt", "sysctl.conf.txt"} {
@@ -201,7 +201,7 @@ func setByFiles(t *testing.T, dir string) map[string]bool {
 	return set
 }
 
-// hostOf makes facts of the capture, as far as formulas need them.
+// hostOf returns facts of the captured host, as far as formulas need them.
 func hostOf(host captured) *fact.Facts {
 	number := func(name string) uint64 {
 		n, _ := tunable.ParseInteger(host.value[name])
@@ -220,8 +220,8 @@ func hostOf(host captured) *fact.Facts {
 	return f
 }
 
-// TestTCPIsWhole: every name below net.inet.tcp that the host has with the
-// stacks RACK and BBR loaded is in the catalogue.
+// TestTCPIsWhole: the catalogue has every name below net.inet.tcp of a host with the stacks RACK
+// and BBR loaded.
 func TestTCPIsWhole(t *testing.T) {
 	host := readCaptured(t, sharedtest.Dir(t, "data", "freebsd-14.0"))
 	c, err := catalogue.Load()

@@ -13,7 +13,7 @@ import (
 	"linerate/internal/setting"
 )
 
-// What the fields of a record may hold.
+// The permitted contents of a record's fields.
 var (
 	settables = []Settable{Boot, Runtime, BootRuntime, ReadOnly}
 	types     = []Type{Int, Uint, Long, Ulong, S8, S16, S32, S64, U8, U16, U32, U64, Bool, String, Opaque, Node, YesNo, List, Flag, Numbers}
@@ -28,12 +28,12 @@ var (
 	hows      = []string{"probed", "source", "documentation"}
 	whats     = []string{"exists", "access", "default", "range", "scope", "effect", "reset", "coupling"}
 	nameForm  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:%-]*$`)
-	// linuxForm also holds commands, files and lines of Linux: "ethtool -K IF
-	// gro", "/sys/class/net/IF/mtu", "kernel: mitigations=".
+	// linuxForm also matches commands, files and lines of Linux: "ethtool -K IF gro",
+	// "/sys/class/net/IF/mtu", "kernel: mitigations=".
 	linuxForm = regexp.MustCompile(`^[A-Za-z0-9_/][A-Za-z0-9_.:%/=+*, -]*[A-Za-z0-9_.=*]$`)
 )
 
-// Load is Read with the checks of every record and claim.
+// Load is Read with checks of every record and claim.
 func Load(fsys fs.FS) (*Catalogue, error) {
 	c, err := Read(fsys)
 	if err != nil {
@@ -42,8 +42,8 @@ func Load(fsys fs.FS) (*Catalogue, error) {
 	return c, errors.Join(c.Check(), c.checkNames())
 }
 
-// Check holds every record and claim to the schema, compiles every expression
-// and runs its vectors.
+// Check checks every record and claim against the schema, compiles every expression and runs its
+// vectors.
 func (c *Catalogue) Check() error {
 	errs := list.Map(c.Records, (*Record).check)
 	for _, set := range c.Claims {
@@ -54,11 +54,11 @@ func (c *Catalogue) Check() error {
 	return errors.Join(errs...)
 }
 
-// recorded are the mechanisms of records.
+// recorded are the mechanisms that records may have.
 var recorded = []setting.Mechanism{setting.Sysctl, setting.Loader, setting.RC, setting.Ifconfig, setting.Ethtool, setting.Module, setting.KernelOption, setting.Mount, setting.Tunefs,
 	setting.LoginConf, setting.Firewall, setting.Service, setting.Sysfs, setting.Procfs, setting.Cmdline, setting.Limit, setting.Qdisc, setting.CC, setting.Route, setting.Socket, setting.Systemd}
 
-// check holds one record to the schema.
+// check checks one record against the schema.
 func (r *Record) check() error {
 	var errs []error
 	bad := func(format string, args ...any) {
@@ -138,7 +138,7 @@ func (r *Record) checkReleases(bad func(string, ...any)) {
 	}
 }
 
-// checkDefault holds the record's own defaults against its type and bounds.
+// checkDefault checks the record's own defaults against its type and bounds.
 func (r *Record) checkDefault(bad func(string, ...any)) {
 	defaults := []*string{r.Default}
 	for _, c := range r.Changes {
@@ -154,8 +154,8 @@ func (r *Record) checkDefault(bad func(string, ...any)) {
 	}
 }
 
-// checkRange: a settable record says, or implies, what becomes of values that
-// it does not take, on every release on which it differs.
+// checkRange: a settable record says, or implies, what happens to values that it does not accept,
+// on every release on which this differs.
 func (r *Record) checkRange(bad func(string, ...any)) {
 	for _, rel := range r.turns() {
 		s := r.At(rel)
@@ -169,8 +169,8 @@ func (r *Record) checkRange(bad func(string, ...any)) {
 	}
 }
 
-// turns are the releases on which something about the record begins, the
-// newest (zero) among them.
+// turns returns the releases at which something about the record begins, including the newest
+// (zero).
 func (r *Record) turns() []release.Release {
 	all := []release.Release{{}, r.Since}
 	for _, c := range r.Changes {
@@ -179,8 +179,8 @@ func (r *Record) turns() []release.Release {
 	return all
 }
 
-// checkLevels: a level is a legal value that a running system takes and gives
-// back, or that the next boot reads, and somebody's.
+// checkLevels: a level is a legal value that a running system accepts and reads back, or that the
+// next boot reads, and that has a source.
 func (r *Record) checkLevels(bad func(string, ...any)) {
 	if len(r.Levels) > 0 && (r.Settable == ReadOnly || r.Settable.AtRuntime() && r.Constraints.OnlyRaise) {
 		bad("levels of what nobody can set, or take back")
@@ -225,8 +225,7 @@ func (c Claim) check(file string) error {
 	return errors.Join(errs...)
 }
 
-// checkNames refuses names that are there twice, and those that the catalogue mentions and
-// lacks.
+// checkNames rejects duplicate names, and names that the catalogue mentions but lacks.
 func (c *Catalogue) checkNames() error {
 	var errs []error
 	taken := map[key]*Record{}

@@ -21,8 +21,8 @@ records:
   - {name: "dev.{driver}.N.x", drivers: [ix, igb@13.1], instances: [], mechanism: sysctl, type: int, settable: runtime, formula: memory / 2, summary: Of a driver., sources: [t.c], vectors: [{with: {memory: 4}, want: "2"}]}
 `
 
-// TestCompiled: what is packed comes back whole; what is of another shape or
-// broken is refused.
+// TestCompiled: what is packed is unpacked unchanged; data of another form or damaged data are
+// rejected.
 func TestCompiled(t *testing.T) {
 	c, err := Read(fstest.MapFS{
 		"freebsd/test.yaml": {Data: []byte(packable)},

@@ -48,19 +48,19 @@ func TestEveryLineOfTheGuide(t *testing.T) {
 	}
 }
 
-// accesses are where each kind of declaration can be set.
+// accesses maps each kind of declaration to when it can be set.
 var accesses = map[string]tunable.Settable{
 	"RDTUN": tunable.Boot, "TUN": tunable.Boot, "RWTUN": tunable.BootRuntime, "RW": tunable.Runtime, "RD": tunable.ReadOnly,
 }
 
-// newer are names that facts have of releases after 14.3.
+// newer are names that the facts have from releases after 14.3.
 var newer = map[string]string{
 	"net.pf.udpendpoint_hashsize": "15.0", "kern.random.nist_healthtest_enabled": "15.0", "net.iflib.prefer_mpring": "16.0",
 	"net.inet.tcp.msl_local": "15.0",
 }
 
-// TestAgainstCheckedFacts holds the records against facts that were read from
-// the kernels' declarations independently.
+// TestAgainstCheckedFacts compares the records with facts that were read independently from the
+// kernels' declarations.
 func TestAgainstCheckedFacts(t *testing.T) {
 	dir := sharedtest.Dir(t, "data")
 	c := load(t)

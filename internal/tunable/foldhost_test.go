@@ -7,8 +7,8 @@ import (
 	"linerate/internal/tunable"
 )
 
-// TestHostSpellings: what facts call a setting of Linux, and what people type
-// from a command line, is found under the catalogue's name.
+// TestHostSpellings: the names of Linux settings in facts, and as people type them, are found under
+// the catalogue's names.
 func TestHostSpellings(t *testing.T) {
 	c, err := catalogue.Load()
 	if err != nil {

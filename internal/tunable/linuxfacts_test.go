@@ -12,12 +12,11 @@ import (
 	"linerate/internal/tunable"
 )
 
-// plainNumber is a default that is one number, whatever is said after it.
+// plainNumber matches a default that is one number, whatever text follows.
 var plainNumber = regexp.MustCompile(`^-?[0-9]+$`)
 
-// TestAgainstLinuxFacts holds the Linux records against facts that were
-// checked independently on 6.18: existence, scope, when it can be set, plain
-// defaults, and the bounds of the network's.
+// TestAgainstLinuxFacts compares the Linux records with facts that were checked independently on
+// 6.18: existence, scope, when it can be set, plain defaults, and the bounds of network settings.
 func TestAgainstLinuxFacts(t *testing.T) {
 	rows := table(t, sharedtest.Dir(t, "data"), "linux_facts_shared.tsv")
 	entries := linuxEntries(t)
@@ -53,8 +52,8 @@ func TestAgainstLinuxFacts(t *testing.T) {
 	t.Logf("%d names checked", len(rows))
 }
 
-// checkBound compares a bound that both have as a number. An integer type's
-// own bound need not be in the record.
+// checkBound compares a bound if both have a number. The record may omit the bound that its integer
+// type implies.
 func checkBound(t *testing.T, what string, have *float64, fact string, r *tunable.Record) {
 	t.Helper()
 	want, err := strconv.ParseFloat(strings.Fields(fact + " -")[0], 64)
@@ -75,8 +74,8 @@ func linuxEntries(t *testing.T) map[string]tunable.Entry {
 	return entries
 }
 
-// TestExpectedLinuxNames: every name that a catalogue of Linux is expected to
-// know is found.
+// TestExpectedLinuxNames: the catalogue has every name that a catalogue of Linux is expected to
+// have.
 func TestExpectedLinuxNames(t *testing.T) {
 	names := lines(t, sharedtest.Dir(t, "data"), "linux_names_extra.txt")
 	c := load(t)
@@ -88,8 +87,8 @@ func TestExpectedLinuxNames(t *testing.T) {
 	t.Logf("%d names found", len(names))
 }
 
-// TestLinuxClaims: every line of folklore about net.* has a claim with the
-// verdict that a check came to.
+// TestLinuxClaims: every line of folklore about net.* has a claim with the verdict of an
+// independent check.
 func TestLinuxClaims(t *testing.T) {
 	rows := table(t, sharedtest.Dir(t, "data"), "linux_claims_shared.tsv")
 	c := load(t)

@@ -24,7 +24,7 @@ import (
 
 const procSys = "/proc/sys/"
 
-// live is one sysctl of the running kernel as a namespace shows it.
+// live is one sysctl of the running kernel as it appears in a namespace.
 type live struct {
 	path  string // below /proc/sys
 	mode  fs.FileMode
@@ -32,33 +32,32 @@ type live struct {
 	read  bool // it could be read
 }
 
-// newest is the last release the catalogue knows; of later ones it may lack
-// names.
+// newest is the last release that the catalogue covers; it may lack names of later ones.
 var newest = release.MustParse("6.18")
 
-// oneWay are sysctls that a test must not write: what they do stays.
+// oneWay are sysctls that a test must not write, because the effect is permanent.
 var oneWay = map[string]string{
 	"net.netfilter.nf_hooks_lwtunnel": "switched on once, for the whole host",
 	"net.vsock.child_ns_mode":         "written once",
 }
 
-// otherDefault are sysctls whose default the kernel's configuration decides.
+// otherDefault are sysctls whose default depends on the kernel's configuration.
 var otherDefault = map[string]string{
 	"net.ipv4.tcp_congestion_control": "CONFIG_DEFAULT_TCP_CONG",
 	"net.ipv6.conf.IF.mtu":            "the device's",
 	"net.core.bpf_jit_enable":         "CONFIG_BPF_JIT_DEFAULT_ON",
 }
 
-// dependent are sysctls whose bounds are other settings' values.
+// dependent are sysctls whose bounds are the values of other settings.
 var dependent = []string{
 	"net.ipv4.ip_unprivileged_port_start", "net.ipv4.ipfrag_low_thresh", "net.ipv4.ipfrag_high_thresh",
 	"net.ipv6.ip6frag_low_thresh", "net.ipv6.ip6frag_high_thresh", "net.ipv6.conf.IF.mtu",
 	"net.netfilter.nf_conntrack_frag6_low_thresh", "net.netfilter.nf_conntrack_frag6_high_thresh",
 }
 
-// TestLiveKernel holds the catalogue against the running kernel: every name
-// of a fresh network namespace and of this one, its default there, what
-// numbers it takes, and whether a namespace has its own.
+// TestLiveKernel compares the catalogue with the running kernel: every name in a fresh network
+// namespace and in this one, its default there, the numbers it accepts, and whether each namespace
+// has its own.
 func TestLiveKernel(t *testing.T) {
 	if testing.Short() {
 		labtest.Lacking(t, "it writes some thousand settings")
@@ -95,18 +94,18 @@ func TestLiveKernel(t *testing.T) {
 	}
 }
 
-// changing are values that move by themselves.
+// changing are values that change by themselves.
 func changing(path string) bool {
 	return strings.HasSuffix(path, "nf_conntrack_count") || strings.Contains(path, "random")
 }
 
-// kernel is the running one, and what is said of it.
+// kernel is the running kernel, with the results.
 type kernel struct {
 	c      *tunable.Catalogue
 	facts  fact.Facts
 	host   map[string]string // values in the namespace of the test
 	probed int
-	// vectors are those of which a part was written.
+	// vectors counts those of which some elements were written.
 	vectors int
 	// followed counts settings of conf.all that were written.
 	followed int
@@ -152,7 +151,7 @@ func memTotal(t *testing.T) uint64 {
 	return 0
 }
 
-// names lists the sysctls below net as this thread's namespace shows them.
+// names lists the sysctls below net that this thread's namespace has.
 func (k *kernel) names(t *testing.T) []live {
 	t.Helper()
 	var all []live
@@ -179,8 +178,8 @@ func (k *kernel) names(t *testing.T) []live {
 	return all
 }
 
-// inNamespace runs f on a thread with a fresh network namespace and a device
-// in it. The thread ends with it.
+// inNamespace runs f on a thread in a fresh network namespace with a device. The thread ends with
+// the namespace.
 func inNamespace(t *testing.T, f func()) {
 	t.Helper()
 	done := make(chan error)
@@ -200,7 +199,7 @@ func inNamespace(t *testing.T, f func()) {
 	}
 }
 
-// record is the catalogue's of a live name, the device folded.
+// record returns the catalogue's record of a live name, with the device folded.
 func (k *kernel) record(l live) (*tunable.Record, bool) { return k.c.Lookup(tunable.Linux, l.path) }
 
 // checkKnown: the catalogue has the name, and says that this release has it.
@@ -215,8 +214,8 @@ func (k *kernel) checkKnown(t *testing.T, l live) {
 	}
 }
 
-// checkDefault holds the value of a fresh namespace against the record's
-// default; what a namespace takes over from the host may be the host's.
+// checkDefault compares the value in a fresh namespace with the record's default; inherited values
+// may be the host's.
 func (k *kernel) checkDefault(t *testing.T, l live) {
 	t.Helper()
 	r, ok := k.record(l)
@@ -251,8 +250,8 @@ func (k *kernel) inherited(r *tunable.Record, l live) bool {
 	return copied && ok && r.SameValue(host, l.value)
 }
 
-// near reports numbers that differ by less than 2 %: formulas over memory
-// take all of it, the kernel what is free while it boots.
+// near reports numbers that differ by less than 2 %: formulas use all of the memory, the kernel
+// what is free during boot.
 func near(a, b string) bool {
 	x, y := strings.Fields(a), strings.Fields(b)
 	if len(x) != len(y) || len(x) == 0 {
@@ -268,8 +267,8 @@ func near(a, b string) bool {
 	return true
 }
 
-// checkScopes: a namespace has its own of what the record gives a namespace
-// or a device, and lacks or cannot write what it gives the host.
+// checkScopes: a namespace has its own value of what the record assigns to a namespace or a device,
+// and lacks or cannot write what it assigns to the host.
 func (k *kernel) checkScopes(t *testing.T, host, fresh []live) {
 	t.Helper()
 	inside := map[string]live{}
@@ -293,14 +292,14 @@ func (k *kernel) checkScopes(t *testing.T, host, fresh []live) {
 	}
 }
 
-// ownDevice reports directories of devices; those of the host are not in a
-// fresh namespace, and neigh/default is in the first one only.
+// ownDevice reports directories of devices; a fresh namespace lacks those of the host, and only the
+// first one has neigh/default.
 func ownDevice(path string) bool {
 	return (strings.Contains(path, "/conf/") && !strings.Contains(path, "/conf/all/") && !strings.Contains(path, "/conf/default/")) ||
 		strings.Contains(path, "/neigh/")
 }
 
-// write writes a sysctl of this thread's namespace; refused is the kernel's no.
+// write writes a sysctl of this thread's namespace; refused is the kernel's error.
 func write(path, value string) (refused bool, err error) {
 	err = os.WriteFile(procSys+path, []byte(value+"\n"), 0)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ERANGE) || errors.Is(err, unix.EOVERFLOW) {

@@ -13,13 +13,11 @@ import (
 	"linerate/internal/tunable"
 )
 
-// writableHere are names whose file a kernel opens or closes by what the
-// machine is.
+// writableHere are names whose permissions depend on the machine.
 var writableHere = map[string]bool{"kernel.nmi_watchdog": true, "kernel.ns_last_pid": true}
 
-// TestLiveHost holds what the catalogue says of vm, kernel and fs against the
-// running kernel, without writing: a name that is there is said to be there,
-// and to be settable where its file can be written.
+// TestLiveHost compares the catalogue's vm, kernel and fs with the running kernel, without writing:
+// existence, and settable if the file can be written.
 func TestLiveHost(t *testing.T) {
 	text, err := os.ReadFile("/proc/sys/kernel/osrelease")
 	if err != nil {

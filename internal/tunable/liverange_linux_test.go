@@ -14,8 +14,8 @@ import (
 // ticksLimit is the greatest number of ticks that fits an int.
 const ticksLimit = 1<<31 - 1
 
-// probe writes the bounds of a sysctl in this thread's namespace, and one
-// beyond each, and holds what the kernel takes against the record.
+// probe writes the bounds of a sysctl in this thread's namespace, and one value beyond each, and
+// compares what the kernel accepts with the record.
 func (k *kernel) probe(t *testing.T, l live) {
 	t.Helper()
 	r, ok := k.record(l)
@@ -46,8 +46,8 @@ func (k *kernel) probe(t *testing.T, l live) {
 	}
 }
 
-// probeNumber writes both bounds and one beyond each. What the kernel clamps is
-// read back; nothing is tried beyond what it keeps in ticks.
+// probeNumber writes both bounds and one value beyond each. Clamped values are read back; it tries
+// nothing beyond what the kernel stores in ticks.
 func (k *kernel) probeNumber(t *testing.T, l live, x tunable.Range) {
 	t.Helper()
 	r, _ := k.record(l)
@@ -75,8 +75,8 @@ func (k *kernel) probeNumber(t *testing.T, l live, x tunable.Range) {
 	}
 }
 
-// probeVector writes numbers of which the last is none, and reads what is stored of
-// them; then one element below the least.
+// probeVector writes numbers of which the last is invalid, and reads which were stored; then one
+// element below the minimum.
 func (k *kernel) probeVector(t *testing.T, l live, s tunable.State, x tunable.Range) {
 	t.Helper()
 	parts := strings.Fields(l.value)
@@ -113,7 +113,7 @@ func (k *kernel) probeVector(t *testing.T, l live, s tunable.State, x tunable.Ra
 	}
 }
 
-// becomes writes one number and says whether the kernel took the other for it.
+// becomes writes one number and reports whether the kernel stored the other instead.
 func (k *kernel) becomes(t *testing.T, l live, n, want *big.Int) {
 	t.Helper()
 	if refused, err := write(l.path, n.String()); refused || err != nil {
@@ -125,7 +125,7 @@ func (k *kernel) becomes(t *testing.T, l live, n, want *big.Int) {
 	}
 }
 
-// try writes one number and says whether the kernel did as the record has it.
+// try writes one number and reports whether the kernel did what the record says.
 func (k *kernel) try(t *testing.T, l live, n *big.Int, takes bool) {
 	t.Helper()
 	refused, err := write(l.path, n.String())
@@ -137,9 +137,8 @@ func (k *kernel) try(t *testing.T, l live, n *big.Int, takes bool) {
 	}
 }
 
-// checkAll writes conf.all of a record in this thread's namespace and looks
-// whether the device v0 follows: it does where the record says that all sets,
-// and nowhere else.
+// checkAll writes conf.all of a record in this thread's namespace and checks whether the device v0
+// follows: only where the record says that all sets it.
 func (k *kernel) checkAll(t *testing.T, l live) {
 	t.Helper()
 	r, ok := k.record(l)

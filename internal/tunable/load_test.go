@@ -32,7 +32,7 @@ const good = `
     sources: [a.c]
 `
 
-// TestMistakes: each mistake in a file is reported with its file and line.
+// TestMistakes: each error in a file is reported with its file and line.
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ name, change, with, want string }{
 		{"unknown key", "type: int", "tpye: int", `freebsd/x.yaml:5: unknown field "tpye"`},

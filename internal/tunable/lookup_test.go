@@ -48,8 +48,8 @@ func TestFolded(t *testing.T) {
 	}
 }
 
-// TestGuide: every name of the guide that FreeBSD ever had is found, however
-// its devices are numbered.
+// TestGuide: every name in the guide that FreeBSD ever had is found, whatever the numbers of its
+// devices.
 func TestGuide(t *testing.T) {
 	c := load(t)
 	for _, name := range []string{"dev.igb.0.fc", "dev.igb.1.rx_processing_limit", "ifconfig_igb1_ipv6", "if_carp_load", "kern.random.yarrow.bins", "vfs.zfs.trim.txg_delay", "postgrey_flags"} {
@@ -72,7 +72,7 @@ func load(t *testing.T) *tunable.Catalogue {
 	return c
 }
 
-// TestStates: what the records say of releases that differ.
+// TestStates: what the records say about releases that differ.
 func TestStates(t *testing.T) {
 	c := load(t)
 	for _, x := range []struct {
@@ -111,7 +111,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestFormulaNeedsFacts: a formula over what is not known has no value.
+// TestFormulaNeedsFacts: a formula over an unknown fact has no value.
 func TestFormulaNeedsFacts(t *testing.T) {
 	c := load(t)
 	r, _ := c.Lookup(tunable.FreeBSD, "kern.ipc.nmbclusters")
@@ -131,7 +131,7 @@ func TestFormulaNeedsFacts(t *testing.T) {
 }
 
 func TestHarvest(t *testing.T) {
-	// Masks of the guide, by names: FreeBSD 13's 33119 has RDRAND, 14's not.
+	// Masks of the guide, by names: FreeBSD 13's 33119 includes RDRAND, 14's does not.
 	for _, c := range []struct {
 		release string
 		mask    uint32

@@ -9,7 +9,7 @@ import (
 	"linerate/internal/tunable"
 )
 
-// TestSearch: words find what a person means by them, among the first few.
+// TestSearch: the first few results of some words include what a person means by them.
 func TestSearch(t *testing.T) {
 	c := load(t)
 	for _, k := range []struct{ words, os, want string }{
@@ -43,8 +43,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestNamesOfTheOtherSystem: they are not called unknown, and what this one
-// has instead is named.
+// TestNamesOfTheOtherSystem: they are not reported as unknown, and the equivalent on this system is
+// named.
 func TestNamesOfTheOtherSystem(t *testing.T) {
 	c := load(t)
 	for _, k := range []struct{ os, name, says, hint string }{

@@ -8,7 +8,7 @@ import (
 	"linerate/internal/setting"
 )
 
-// TestWholeKernel: what a lab of network namespaces has once for all its arms.
+// TestWholeKernel: settings of which a lab of network namespaces has only one for all its arms.
 func TestWholeKernel(t *testing.T) {
 	for s, want := range map[Scope]bool{Host: true, IPCNS: true, Namespace: true, NetNS: false, Device: false, VNET: false} {
 		if s.WholeKernel() != want {
@@ -17,8 +17,8 @@ func TestWholeKernel(t *testing.T) {
 	}
 }
 
-// TestStored: what the system holds after a line was written over an old value. The
-// vectors' cases were written to a kernel of 6.18 and read back.
+// TestStored: the value after a line was written over an old one. The cases of the vectors were
+// written to a 6.18 kernel and read back.
 func TestStored(t *testing.T) {
 	bound := func(least, most float64) Constraints { return Constraints{Min: &least, Max: &most} }
 	vector := bound(1, 2147483647)

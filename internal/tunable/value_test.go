@@ -98,8 +98,8 @@ func FuzzReject(f *testing.F) {
 	})
 }
 
-// TestVector: vectors are held to their bounds and compared by their numbers;
-// times in ticks by the tick.
+// TestVector: each element of a vector must be within its bounds; vectors are compared by their
+// numbers, times in ticks by the tick.
 func TestVector(t *testing.T) {
 	least := 1.0
 	r := tunable.Record{Type: tunable.Numbers, Constraints: tunable.Constraints{Min: &least, Count: 3}}
@@ -118,8 +118,8 @@ func TestVector(t *testing.T) {
 	}
 }
 
-// TestRangeOn: what a record leaves out follows from type and mechanism, and
-// what a change says holds on its releases.
+// TestRangeOn: type and mechanism imply what a record omits, and a change's statements apply on its
+// releases.
 func TestRangeOn(t *testing.T) {
 	old, now := release.MustParse("5.10"), release.MustParse("6.12")
 	least, most := 0.0, 65535.0

@@ -12,8 +12,8 @@ import (
 	"linerate/internal/fact/release"
 )
 
-// checkExpressions compiles every expression of a record and runs its
-// vectors. An expression without a vector is a mistake.
+// checkExpressions compiles every expression of a record and runs its vectors. An expression
+// without a vector is an error.
 func (r *Record) checkExpressions(bad func(string, ...any)) {
 	formulas := []string{}
 	if r.Formula != "" {
@@ -57,7 +57,7 @@ func (r *Record) checkExpressions(bad func(string, ...any)) {
 	}
 }
 
-// checkCondition is checkExpression of one that must be true or false.
+// checkCondition is checkExpression for an expression that must be true or false.
 func checkCondition(bad func(string, ...any), what, code string, vectors []Vector) {
 	if err := language().CheckCondition(code); err != nil {
 		bad("%s: %v", what, err)
@@ -85,7 +85,7 @@ func checkExpression(bad func(string, ...any), what, code string, vectors []Vect
 	}
 }
 
-// runDefault holds the record's default on the vector's release against it.
+// runDefault compares the vector with the record's default on the vector's release.
 func (r *Record) runDefault(v Vector) error {
 	e, rel, err := v.env()
 	if err != nil {
@@ -114,7 +114,7 @@ func (v Vector) run(code string) error {
 	return err
 }
 
-// env is the vector's host. "release" among With's names is the release.
+// env returns the vector's host. The name "release" in With is the release.
 func (v Vector) env() (Env, release.Release, error) {
 	e := blank()
 	var rel release.Release
@@ -142,7 +142,7 @@ func (v Vector) env() (Env, release.Release, error) {
 	return e, rel, nil
 }
 
-// fields are where Names has each name of the expressions.
+// fields maps each name of the expressions to its field of Names.
 var fields = sync.OnceValue(func() map[string][]int {
 	at := map[string][]int{}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Names]()) {
@@ -153,8 +153,7 @@ var fields = sync.OnceValue(func() map[string][]int {
 	return at
 })
 
-// set gives a name what YAML read: lists make membership tests of the
-// functions over names.
+// set assigns a value from YAML to a name: lists become membership tests for functions over names.
 func (e Env) set(name string, x any) error {
 	at, ok := fields()[name]
 	if !ok {
@@ -169,7 +168,7 @@ func (e Env) set(name string, x any) error {
 	return nil
 }
 
-// castLike turns what YAML read into the type that Names has.
+// castLike converts a value from YAML to the type that Names has.
 func castLike(have, x any) (any, error) {
 	switch have.(type) {
 	case int, float64:
@@ -208,7 +207,7 @@ func asStrings(x any) []string {
 	return names
 }
 
-// blank is an Env of a host of which nothing is known.
+// blank is an Env of a host about which nothing is known.
 func blank() Env {
 	return Env{&Names{
 		Host:           factexpr.Of(&fact.Facts{}),

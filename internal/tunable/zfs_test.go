@@ -10,15 +10,15 @@ import (
 	"linerate/internal/tunable"
 )
 
-// zfsCapture is what FreeBSD 14.0-STABLE said of the sysctls below vfs.zfs with
-// zfs.ko (OpenZFS 2.2.2) loaded and no pool: name, type (-t), when it can be set
-// (-T, -W) and value, on an emulated machine with 2 GiB and two processors.
+// zfsCapture is what FreeBSD 14.0-STABLE reported about the sysctls below vfs.zfs with zfs.ko
+// (OpenZFS 2.2.2) loaded and no pool: name, type (-t), when it can be set (-T, -W) and value, on an
+// emulated machine with 2 GiB and two processors.
 //
 //go:embed testdata/zfs-14.0.tsv
 var zfsCapture string
 
-// TestZFSAgainstFreeBSD14 holds every record of ZFS's against a running FreeBSD
-// 14.0: exists, settable, type and default.
+// TestZFSAgainstFreeBSD14 compares every ZFS record with a running FreeBSD 14.0: existence, when it
+// can be set, type and default.
 func TestZFSAgainstFreeBSD14(t *testing.T) {
 	c, err := catalogue.Load()
 	if err != nil {

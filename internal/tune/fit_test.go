@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestFits: every factor once by itself, in experiments as wide as arms may live
-// together.
+// TestFits: every factor occurs once by itself, in experiments as wide as arms can run side by
+// side.
 func TestFits(t *testing.T) {
 	s := newSearch(7)
 	s.Together = 3
@@ -35,8 +35,8 @@ func TestFits(t *testing.T) {
 	}
 }
 
-// TestUsable counts what is available and has no value; what the testbed lacks is no
-// sign of too many arms.
+// TestUsable counts arms that are available and have no value; what the testbed lacks does not
+// suggest too many arms.
 func TestUsable(t *testing.T) {
 	nan := math.NaN()
 	m := Measured{Values: [][]float64{{1, 1, nan, 1, nan}}, Unavailable: map[int]string{0: "no module"}}
@@ -45,15 +45,15 @@ func TestUsable(t *testing.T) {
 	}
 }
 
-// TestFitness: fewer arms side by side are better only where they scatter so much less, or so
-// many more of them are valid, that the same time tells more.
+// TestFitness: fewer arms side by side are better only if they scatter so much less, or so many
+// more of them are valid, that the same time yields more information.
 func TestFitness(t *testing.T) {
 	nan := math.NaN()
 	arms := make([]Config, 4)
 	block := func(values ...float64) Measured {
 		return Measured{Experiment: Experiment{Arms: arms}, Values: [][]float64{values}, Seconds: 10}
 	}
-	// One setting that acts does not make the arms scatter.
+	// One effective setting does not make the arms scatter.
 	if f := FitnessOf(4, []Measured{block(1, 1.01, 1, 0.99, 1.02, 5), block(7, 7.01, nan, nan, nan, 7.02)}); !(math.Abs(f.Scatter-0.0148) <= 0.001) || f.Valid != 0.75 || f.Seconds != 2.5 {
 		t.Errorf("%+v", f)
 	}
@@ -62,14 +62,14 @@ func TestFitness(t *testing.T) {
 		many, few           Fitness
 		ample, poor, better bool // many, many, few
 	}{
-		// Asked at the same time, a block takes as long with few arms as with many.
+		// If arms run at the same time, a block takes as long with few arms as with many.
 		{Fitness{32, 1, 1, 0.01}, Fitness{16, 1, 2, 0.009}, true, false, false},
 		{Fitness{32, 0.9, 1, 0.3}, Fitness{16, 1, 2, 0.01}, false, false, true},
 		{Fitness{32, 0.9, 1, 0.03}, Fitness{16, 1, 2, 0.025}, false, false, false},
 		{Fitness{32, 0.4, 1, 0.01}, Fitness{16, 1, 2, 0.01}, false, false, true},
 		{Fitness{32, 0.2, 1, 0.01}, Fitness{16, 0.5, 2, 0.02}, false, true, true},
 		{Fitness{8, 0, 1, nan}, Fitness{4, 0, 2, nan}, false, true, false},
-		// In turns each arm takes its own time.
+		// If they run in turn, each arm takes its own time.
 		{Fitness{32, 0.9, 1.06, 0.03}, Fitness{16, 1, 1.12, 0.025}, false, false, true},
 	} {
 		if c.many.Ample(worth) != c.ample || c.many.Poor() != c.poor || c.few.Better(c.many) != c.better {

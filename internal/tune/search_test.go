@@ -10,13 +10,13 @@ import (
 	"linerate/internal/stats"
 )
 
-// host is a made-up host: the gain of each factor's level tried, and of one pair.
+// host is a simulated host: the gains of each factor's first level, and of one pair.
 type host struct {
 	effect []float64
 	pair   [2]int
 	both   float64
 	sd     float64
-	// other are levels whose gain is not so many times the first's.
+	// other are levels whose gain is a different multiple of the first level's.
 	other map[[2]int]float64
 }
 
@@ -82,8 +82,8 @@ func newSearch(factors int) *Search {
 	return s
 }
 
-// TestFinds: three settings that help are found among 23 and nothing else is
-// shipped; the gain told is the truth within its interval.
+// TestFinds: the search finds three settings that help among 23 and ships nothing else; the
+// reported interval contains the true gain.
 func TestFinds(t *testing.T) {
 	h := host{effect: make([]float64, 23), sd: 0.004}
 	h.effect[3], h.effect[11], h.effect[20], h.effect[7] = 0.02, 0.015, 0.01, -0.03
@@ -108,7 +108,8 @@ func TestFinds(t *testing.T) {
 	}
 }
 
-// TestWeakOnesShip: of weak effects that are confirmed together most are shipped, though none of them is sure.
+// TestWeakOnesShip: of weak effects that are confirmed together most are shipped, although none of
+// them is certain.
 func TestWeakOnesShip(t *testing.T) {
 	had, shipped := 0, 0
 	for seed := range uint64(12) {
@@ -125,8 +126,8 @@ func TestWeakOnesShip(t *testing.T) {
 	}
 }
 
-// TestPassengers: of a candidate that many lean to help make likely to be confirmed, those whose own effects hardly
-// are any are not shipped.
+// TestPassengers: a candidate of many probably helpful settings is confirmed, and those with hardly
+// any effect of their own are not shipped.
 func TestPassengers(t *testing.T) {
 	useless, lines, left := 0, 0, 0
 	for seed := range uint64(12) {
@@ -155,8 +156,8 @@ func TestPassengers(t *testing.T) {
 	}
 }
 
-// TestInteraction: two settings that help each other only together are seen as that,
-// and antagonists are not shipped together.
+// TestInteraction: two settings that help only together are recognised, and antagonists are not
+// shipped together.
 func TestInteraction(t *testing.T) {
 	h := host{effect: make([]float64, 12), sd: 0.003, pair: [2]int{2, 5}, both: -0.035}
 	h.effect[2], h.effect[5], h.effect[8] = 0.03, 0.02, 0.02
@@ -181,8 +182,8 @@ func TestDoses(t *testing.T) {
 	}
 }
 
-// TestFirstLook: where noise and a small budget leave no time for a confirmation of the best
-// that the screening has, every level is looked at all the same.
+// TestFirstLook: if noise and a small budget leave no time to confirm the best of the screening,
+// every level is still tried.
 func TestFirstLook(t *testing.T) {
 	s := newSearch(10)
 	s.Seconds, s.Levels[2], s.Levels[4] = 70, 3, 3
@@ -194,9 +195,8 @@ func TestFirstLook(t *testing.T) {
 	}
 }
 
-// TestLevels: a level that helps is found where the first level of its factor does harm or
-// nothing, one that the testbed does not have keeps nobody, and levels that do nothing are
-// not shipped.
+// TestLevels: a helpful level is found even if the first level of its factor does harm or nothing,
+// a level that the testbed lacks stops nothing, and levels without effect are not shipped.
 func TestLevels(t *testing.T) {
 	s := newSearch(10)
 	s.Levels[2], s.Levels[4], s.Levels[6], s.Levels[7] = 3, 4, 3, 2
@@ -215,8 +215,8 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// TestNothing: where nothing helps, nothing is shipped, and it is said what would
-// have been seen.
+// TestNothing: if nothing helps, nothing is shipped, and the result states the smallest effect that
+// would have been found.
 func TestNothing(t *testing.T) {
 	shipped := 0
 	for seed := range uint64(40) {
@@ -238,7 +238,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// TestHarm: a candidate that a guardrail speaks against is not shipped.
+// TestHarm: a candidate that violates a guardrail is not shipped.
 func TestHarm(t *testing.T) {
 	h := host{effect: []float64{0.03, 0, 0, 0, 0, 0}, sd: 0.003}
 	s := newSearch(6)
@@ -255,8 +255,8 @@ func TestHarm(t *testing.T) {
 	}
 }
 
-// TestGuard: what a confirmation left open is measured again, where the budget allows,
-// and decides.
+// TestGuard: what a confirmation left undecided is measured again if the budget allows, and then
+// decides.
 func TestGuard(t *testing.T) {
 	h := host{effect: []float64{0.03, 0, 0, 0, 0, 0}, sd: 0.003}
 	s := newSearch(6)
@@ -280,8 +280,8 @@ func TestGuard(t *testing.T) {
 			t.Errorf("%v after the guard: ships %v, harm %v, %v", c.harm, r.Ships, r.Harm, err)
 		}
 	}
-	// 85 blocks are more than two thirds of what a guard has at most, and 100 are not;
-	// what is past help is not measured.
+	// 85 blocks are more than two thirds of a guard's maximum, 100 are too many; hopeless cases
+	// are not measured.
 	for blocks, want := range map[int]Phase{85: Guard, 100: "", 0: ""} {
 		done[i].Harm = []Guardrail{{"loss_ratio", blocks}}
 		if e, _, _ := s.Next(done); e.Phase != want {
@@ -300,7 +300,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestMissing: trials that are invalid leave the effects of the others as they are.
+// TestMissing: invalid trials do not change the effects of the others.
 func TestMissing(t *testing.T) {
 	h := host{effect: make([]float64, 14), sd: 1e-9}
 	h.effect[4], h.effect[9] = 0.02, -0.01
@@ -330,7 +330,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestAlpha: the levels of all confirmations of a question together are five per cent.
+// TestAlpha: the significance levels of all confirmations of a question add up to five per cent.
 func TestAlpha(t *testing.T) {
 	sum := 0.0
 	for k := 1; k < 100000; k++ {

@@ -23,10 +23,10 @@ import (
 	"linerate/internal/web"
 )
 
-// shots names a directory for pictures of all pages, to be looked at.
+// shots names a directory for screenshots of all pages.
 const shots = "LINERATE_SHOTS"
 
-// window is a browser's window, with all that it complained of.
+// window is a browser window with everything that the browser complained about.
 type window struct {
 	context.Context
 	mu   sync.Mutex
@@ -71,7 +71,7 @@ func browser(t *testing.T) *window {
 	return w
 }
 
-// complaints are what the browser said since the last time.
+// complaints returns what the browser reported since the last call.
 func (w *window) complaints() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -80,7 +80,7 @@ func (w *window) complaints() []string {
 	return said
 }
 
-// do runs actions, or ends the test.
+// do runs actions, and fails the test if one fails.
 func (w *window) do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	if err := chromedp.Do(w, actions...); err != nil {
@@ -88,7 +88,7 @@ func (w *window) do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// tells is what an action tells; a failure ends the test.
+// tells returns the result of an action; a failure ends the test.
 func tells[T any](t *testing.T, w *window, a chromedp.Action[T]) T {
 	t.Helper()
 	v, err := chromedp.Run(w, a)
@@ -98,7 +98,7 @@ func tells[T any](t *testing.T, w *window, a chromedp.Action[T]) T {
 	return v
 }
 
-// says is what a script comes to.
+// says returns the result of a script.
 func says[T any](t *testing.T, w *window, script string) T {
 	t.Helper()
 	return tells(t, w, chromedp.Evaluate[T](script))
@@ -112,7 +112,7 @@ func call[P any](t *testing.T, w *window, c cdp.Command[P, cdp.Empty], p P) {
 	}
 }
 
-// looks are how pages are looked at: on a desk, in the dark, on a phone.
+// looks are the ways in which pages are shown: on a desktop, in dark mode, on a phone.
 var looks = []struct {
 	name          string
 	width, height int64
@@ -120,9 +120,9 @@ var looks = []struct {
 	phone         bool
 }{{"desktop", 1280, 900, "light", false}, {"dark", 1280, 900, "dark", false}, {"phone", 390, 844, "light", true}, {"phone-dark", 390, 844, "dark", true}}
 
-// TestInABrowser: the address with the token opens the page and does not keep it; every
-// page fits a desk and a phone, light and dark, and Chromium finds nothing to complain
-// of, the policy included.
+// TestInABrowser: the address with the token opens the page and does not keep the token; every page
+// fits a desktop and a phone, light and dark, and Chromium reports no problem, including the
+// content policy.
 func TestInABrowser(t *testing.T) {
 	w := browser(t)
 	d := newDesk(t)
@@ -166,7 +166,7 @@ func TestInABrowser(t *testing.T) {
 	}
 }
 
-// shoot takes a picture of a page, where somebody wants to look at it.
+// shoot takes a screenshot of a page, if requested.
 func shoot(t *testing.T, w *window, name string) {
 	dir := os.Getenv(shots)
 	if dir == "" {
@@ -177,8 +177,8 @@ func shoot(t *testing.T, w *window, name string) {
 	}
 }
 
-// TestForeignPagesInABrowser: a page of another site, open beside one that was let in,
-// reads nothing of it, neither by fetch nor in a frame, a picture or a script.
+// TestForeignPagesInABrowser: a page of another site, open next to an authorised one, cannot read
+// it: not by fetch, in a frame, as a picture or as a script.
 func TestForeignPagesInABrowser(t *testing.T) {
 	w := browser(t)
 	d := newDesk(t)

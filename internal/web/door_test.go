@@ -20,7 +20,7 @@ import (
 
 const token = "c2f1e0d9b8a7c6d5e4f30211"
 
-// guarded is a server with nothing behind its door but its own pages.
+// guarded is a server that serves only its own pages.
 func guarded(t *testing.T, d web.Door) *web.Server {
 	t.Helper()
 	d.Token, d.Port = token, 8099
@@ -49,7 +49,7 @@ func ask(h http.Handler, method, target string, header map[string]string) *httpt
 	return w
 }
 
-// withToken is the header of somebody who may come in, and what else is given.
+// withToken returns the headers of an authorised client, and any others given.
 func withToken(more ...string) map[string]string {
 	h := map[string]string{"Authorization": "Bearer " + token}
 	for i := 0; i+1 < len(more); i += 2 {
@@ -58,8 +58,8 @@ func withToken(more ...string) map[string]string {
 	return h
 }
 
-// TestWhoIsTurnedAway: everybody without the token, every verb that is not for reading,
-// every way out of the tree, foreign names and foreign pages.
+// TestWhoIsTurnedAway: everyone without the token, every method that is not for reading, every way
+// out of the tree, foreign host names and foreign pages.
 func TestWhoIsTurnedAway(t *testing.T) {
 	h := guarded(t, web.Door{Names: []string{"stats.example.org"}}).Handler()
 	paths := []string{"/", "/studies", "/studies/0123456789abcdef", "/running", "/running/x", "/catalogue/index.html", "/site.css", "/catalogue/site.js",
@@ -124,8 +124,8 @@ func TestWhoIsTurnedAway(t *testing.T) {
 	}
 }
 
-// TestWhoComesIn: with the token as a header, in the address once, or as a cookie, by any
-// of the page's names; and what every answer says to browsers.
+// TestWhoComesIn: with the token as a header, once in the address, or as a cookie, under any of the
+// page's names; and the headers of every answer.
 func TestWhoComesIn(t *testing.T) {
 	h := guarded(t, web.Door{Names: []string{"stats.example.org"}}).Handler()
 	for what, header := range map[string]map[string]string{
@@ -159,7 +159,7 @@ func TestWhoComesIn(t *testing.T) {
 	}
 }
 
-// served starts the server for real on a port of this machine.
+// served starts a real server on a port of this machine.
 func served(t *testing.T, s *web.Server, limits web.Limits) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -178,8 +178,8 @@ func served(t *testing.T, s *web.Server, limits web.Limits) string {
 	return l.Addr().String()
 }
 
-// TestRequestsOfBadWill: huge heads, bodies, and requests that drip in a byte at a time
-// do not stop others from being answered.
+// TestRequestsOfBadWill: huge headers and bodies, and requests that arrive a byte at a time, do not
+// keep others from being answered.
 func TestRequestsOfBadWill(t *testing.T) {
 	at := served(t, guarded(t, web.Door{}), web.Limits{Header: 300 * time.Millisecond, Read: 300 * time.Millisecond, Idle: 300 * time.Millisecond})
 	get := func() error {
@@ -247,8 +247,8 @@ func TestRequestsOfBadWill(t *testing.T) {
 	}
 }
 
-// TestNothingBehindItWrites: no package that could change a host, run a study or write a
-// record is behind the page, however far.
+// TestNothingBehindItWrites: the web package does not import, even indirectly, a package that could
+// change a host, run a study or write a record.
 func TestNothingBehindItWrites(t *testing.T) {
 	goTool, err := exec.LookPath("go")
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 	"linerate/internal/ledger"
 )
 
-// madeUp is a fleet that is made up.
+// madeUp is a simulated fleet.
 type madeUp struct {
 	Hosts int
-	// Days is how many nights it was swept. Every host is seen in the first and in the last
-	// sweep; on the nights between those alone that changed, for the others store nothing.
+	// Days is the number of nightly sweeps. The first and the last sweep see every host; those
+	// in between only the hosts that changed, since for others they store nothing.
 	Days int
 	// Changing is the share of hosts that change in a night; 0 is 2 %.
 	Changing float64
@@ -36,7 +36,7 @@ var kinds = []struct {
 	{"firewall", "freebsd", "13.5", 5}, {"router", "freebsd", "14.3", 5}, {"router", "linux", "6.12", 4}, {"mail", "linux", "5.15", 6}, {"cdn", "freebsd", "15.0", 4}, {"", "linux", "5.15", 3},
 }
 
-// host is a host and how it is now.
+// host is a host with its current state.
 type host struct {
 	kind   int
 	state  map[int]bool // findings, by rule's number
@@ -44,7 +44,7 @@ type host struct {
 	silent bool
 }
 
-// made makes a fleet up.
+// made returns a simulated fleet.
 type made struct {
 	madeUp
 	rules []*audit.Rule
@@ -52,8 +52,8 @@ type made struct {
 	hosts []host
 }
 
-// Fill writes the fleet into a store, and returns how many changes it has. told, unless
-// nil, hears of each sweep.
+// Fill writes the fleet into a store, and returns the number of its changes. told, unless nil, is
+// called after each sweep.
 func (f madeUp) Fill(ctx context.Context, s ledger.FleetStore, told func(day int)) (changes int, err error) {
 	rules, err := audit.LoadRules(sharedtest.Catalogue())
 	if err != nil {
@@ -79,7 +79,7 @@ func (f madeUp) Fill(ctx context.Context, s ledger.FleetStore, told func(day int
 	return changes, nil
 }
 
-// host makes the n-th host.
+// host creates the n-th host.
 func (m *made) host(n int) host {
 	h := host{state: map[int]bool{}}
 	at := n % 100
@@ -93,7 +93,7 @@ func (m *made) host(n int) host {
 	return h
 }
 
-// some is a rule of the host's system; some rules are met more often than others.
+// some returns a rule for the host's system; some rules are more frequent than others.
 func (m *made) some(h host) int {
 	for {
 		n := min(m.rng.IntN(len(m.rules)), m.rng.IntN(len(m.rules)))
@@ -103,7 +103,7 @@ func (m *made) some(h host) int {
 	}
 }
 
-// batch is how many hosts are observed in one transaction.
+// batch is the number of hosts that are observed in one transaction.
 const batch = 200
 
 func (m *made) night(ctx context.Context, s ledger.FleetStore, day int) (changes int, err error) {
@@ -139,7 +139,7 @@ func (m *made) night(ctx context.Context, s ledger.FleetStore, day int) (changes
 	return changes, err
 }
 
-// change makes something of the host another: mostly findings that come and go.
+// change changes something about the host: mostly findings that come and go.
 func (m *made) change(h *host) {
 	switch n := m.rng.IntN(20); {
 	case n == 0:
@@ -160,7 +160,7 @@ func (m *made) change(h *host) {
 	}
 }
 
-// backlog is what drifted, by system.
+// backlog lists tunables that drift, by system.
 var backlog = map[string]string{"linux": "net.core.somaxconn", "freebsd": "kern.ipc.soacceptqueue"}
 
 // filled is what an audit would have filled in.

@@ -12,8 +12,8 @@ import (
 	"linerate/schemas"
 )
 
-// fitsItsSchema holds an answer against the schema that its header names. Schemas allow
-// members that they do not describe; an answer at its top has none.
+// fitsItsSchema validates an answer against the schema that its header names. Schemas allow
+// undescribed members; an answer's top level must have none.
 func fitsItsSchema(w *httptest.ResponseRecorder) error {
 	id := between(w.Header().Get("Link"), "<", ">")
 	if !strings.HasPrefix(id, web.SchemaBase) {

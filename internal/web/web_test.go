@@ -32,10 +32,10 @@ import (
 	"linerate/internal/web"
 )
 
-// now is when the pages of these tests are looked at.
+// now is the time at which these tests view the pages.
 var now = time.Date(2026, 11, 23, 4, 0, 0, 0, time.UTC)
 
-// pages are the catalogue's, made once.
+// pages are the catalogue's, built once.
 var pages = sync.OnceValues(func() (*site.Pages, error) {
 	c, err := catalogue.Load()
 	if err != nil {
@@ -84,7 +84,7 @@ func trials(t *testing.T) (study.Spec, []study.Trial) {
 	return s, out
 }
 
-// desk is a server over a ledger with a fleet and studies, and over a study that runs.
+// desk is a server with a ledger that has a fleet and studies, and with a running study.
 type desk struct {
 	*web.Server
 	db    string
@@ -94,7 +94,7 @@ type desk struct {
 	queue string
 }
 
-// newDesk fills one; every is how often it looks at what runs.
+// newDesk creates a desk; every is how often it checks running studies.
 func newDesk(t *testing.T) *desk {
 	t.Helper()
 	tmp := t.TempDir()
@@ -127,7 +127,7 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-// fill writes a fleet, a study of linerate's own and one of somebody else's.
+// fill stores a fleet, a study run by linerate and an imported one.
 func (d *desk) fill(t *testing.T, done string) {
 	t.Helper()
 	l, err := sqlite.Open(t.Context(), d.db, sqlite.Owner{UID: -1, GID: -1})
@@ -178,8 +178,7 @@ func (d *desk) fill(t *testing.T, done string) {
 	}
 }
 
-// wait queues two studies: of the first, one testbed has done four blocks and is in
-// quarantine.
+// wait queues two studies: one testbed has finished four blocks of the first, and is in quarantine.
 func (d *desk) wait(t *testing.T) {
 	t.Helper()
 	q, err := sqlite.OpenQueue(t.Context(), d.queue, sqlite.Owner{UID: -1, GID: -1}, queue.DefaultPatience)
@@ -214,7 +213,7 @@ func (d *desk) wait(t *testing.T) {
 	}
 }
 
-// grow ends n more trials of the running study.
+// grow completes n more trials of the running study.
 func (d *desk) grow(t *testing.T, n int) {
 	t.Helper()
 	for range n {
@@ -225,7 +224,7 @@ func (d *desk) grow(t *testing.T, n int) {
 	}
 }
 
-// folder is one with studies' directories.
+// folder returns a directory with studies.
 type folder struct{ studydir.Folder }
 
 func (f folder) List() (out []web.Run, err error) {
@@ -236,7 +235,7 @@ func (f folder) List() (out []web.Run, err error) {
 	return out, err
 }
 
-// every is each kind of page, with what it says and what its JSON has.
+// every is each kind of page, with texts that it and its JSON contain.
 func (d *desk) every() []struct{ path, says, has string } {
 	return []struct{ path, says, has string }{
 		{"/fleet", "Roles and releases", `"groups":`},
@@ -265,9 +264,8 @@ func (d *desk) every() []struct{ path, says, has string } {
 
 var loads = regexp.MustCompile(`<(?:script|img|link|iframe|object|embed)[^>]*(?:src|href|data)="(?:https?:)?//`)
 
-// TestPagesAndTheirJSON: every page says what it is about, with its JSON beside it; what
-// hosts and studies call themselves is text, never markup; and nothing is loaded from
-// elsewhere.
+// TestPagesAndTheirJSON: every page states its subject and links to its JSON; names of hosts and
+// studies are text, never markup; and nothing is loaded from other sites.
 func TestPagesAndTheirJSON(t *testing.T) {
 	d := newDesk(t)
 	h := d.Handler()
@@ -310,8 +308,8 @@ func TestPagesAndTheirJSON(t *testing.T) {
 	}
 }
 
-// TestTunablePage: it has the fleet's findings about the tunable, with their hosts, and what
-// was measured; its JSON has the same; a name of one device leads there.
+// TestTunablePage: it has the fleet's findings about the tunable, with their hosts, and
+// measurements; its JSON has the same; the name on one device leads to it.
 func TestTunablePage(t *testing.T) {
 	h := newDesk(t).Handler()
 	for path, wants := range map[string][]string{
@@ -365,8 +363,8 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// TestWithoutALedger: there are the catalogue and running studies, and the rest says that
-// there is no ledger; one that is made later is found.
+// TestWithoutALedger: the catalogue and running studies are shown, and the other pages say that
+// there is no ledger; one that is created later is found.
 func TestWithoutALedger(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	s := web.New(web.Config{Door: web.Door{Token: token}, Open: func(ctx context.Context) (ledger.Reader, error) {
@@ -394,7 +392,7 @@ func TestWithoutALedger(t *testing.T) {
 	}
 }
 
-// TestMistakesAreNotTold: what goes wrong inside is logged, and readers see none of it.
+// TestMistakesAreNotTold: internal errors are logged, and readers do not see them.
 func TestMistakesAreNotTold(t *testing.T) {
 	var logged []string
 	s := web.New(web.Config{Door: web.Door{Token: token}, Open: func(context.Context) (ledger.Reader, error) {
@@ -411,8 +409,8 @@ func TestMistakesAreNotTold(t *testing.T) {
 	}
 }
 
-// TestAStudyAsItRuns: the page grows as trials end, and has no verdicts before the study's
-// end; until then the browser loads it again.
+// TestAStudyAsItRuns: the page grows as trials end, and has no verdicts before the study ends;
+// until then the browser reloads it.
 func TestAStudyAsItRuns(t *testing.T) {
 	d := newDesk(t)
 	look := func() (p web.Progress, page string) {

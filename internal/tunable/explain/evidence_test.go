@@ -14,9 +14,9 @@ import (
 	"linerate/internal/tunable"
 )
 
-// TestOwnAgainstShipped: a loss of one's own beside a gain that ships with the
-// program is said once; each verdict is there once, and the same
-// machine has one heading, wherever it was measured.
+// TestOwnAgainstShipped: a contradiction between an own loss and a gain that ships with the program
+// is stated once; each verdict appears once, and each machine has one heading, wherever its results
+// were measured.
 func TestOwnAgainstShipped(t *testing.T) {
 	p, _, _ := page(t, "14.3")
 	on := func(id string, v stats.Verdict) evidence.Row {
@@ -42,8 +42,8 @@ func TestOwnAgainstShipped(t *testing.T) {
 	}
 }
 
-// TestForTheHost: where a host is known, all that a page says of what was measured is for it, and a tunable that no
-// line of the host sets is judged too: by the same belief as a plan.
+// TestForTheHost: if a host is known, everything that a page says about measurements is for this
+// host, and a tunable that no line of the host sets is judged too, as in a plan.
 func TestForTheHost(t *testing.T) {
 	p, r, _ := page(t, "14.3")
 	c, err := tunable.Read(fstest.MapFS{"freebsd/x.yaml": {Data: []byte(record)}})

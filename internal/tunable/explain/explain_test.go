@@ -136,8 +136,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestWhichDefault: where releases differ and nobody named one, the page says
-// whose default it shows.
+// TestWhichDefault: if releases differ and none was given, the page says which release's default it
+// shows.
 func TestWhichDefault(t *testing.T) {
 	c, err := tunable.Read(fstest.MapFS{"linux/x.yaml": {Data: []byte(`
 subsystem: x
@@ -171,8 +171,8 @@ records:
 	}
 }
 
-// TestPrimaryMetricsAreShown: of a comparison with several metrics people are shown the
-// study's primary one; where none is primary, all.
+// TestPrimaryMetricsAreShown: of a comparison with several metrics only the study's primary one is
+// shown; without a primary one, all are.
 func TestPrimaryMetricsAreShown(t *testing.T) {
 	of := func(metric string, primary bool) evidence.Row {
 		return evidence.Row{ID: metric, Subject: evidence.Subject{CPU: "m", Alone: true}, Study: "s", Metric: metric, Primary: primary}

@@ -70,7 +70,8 @@ func found(t *testing.T, c *tunable.Catalogue, os, name string) *tunable.Record 
 	return r
 }
 
-// TestWhereItIsSet: each mechanism's place, on a release that has it and on one that has not.
+// TestWhereItIsSet: each mechanism's place, on a release that has the tunable and on one that does
+// not.
 func TestWhereItIsSet(t *testing.T) {
 	c := records(t)
 	for _, x := range []struct{ name, release, want string }{
@@ -117,8 +118,8 @@ func TestWhatAnInstanceGoverns(t *testing.T) {
 	}
 }
 
-// TestOnAHost: the host's own names, values and lines, and the cautions that hold of them;
-// a container is told whose the value is.
+// TestOnAHost: the host's own names, values and lines, and the cautions that apply to them; in a
+// container, also who owns the value.
 func TestOnAHost(t *testing.T) {
 	c := records(t)
 	r := found(t, c, tunable.Linux, "net.ipv4.conf.IF.x")
@@ -166,7 +167,8 @@ func TestOnAHost(t *testing.T) {
 	}
 }
 
-// TestHostsOfManyNames: dozens of devices are counted, not listed, and of none that is said.
+// TestHostsOfManyNames: dozens of devices are counted, not listed; a host without any is said to
+// have none.
 func TestHostsOfManyNames(t *testing.T) {
 	text := func(n int) string {
 		h := OnHost{Source: "this machine"}
@@ -192,8 +194,8 @@ func TestHostsOfManyNames(t *testing.T) {
 	}
 }
 
-// TestCited: a source as people cite it, without lines of a text that its reader may have in
-// another edition.
+// TestCited: a source as people cite it, without line numbers, which may differ in the reader's
+// edition.
 func TestCited(t *testing.T) {
 	for want, c := range map[string]Claim{
 		"Guide (A, 2012), section 3": {Title: "Guide", Author: "A", Date: "2012", At: "section 3, line 7"}, "Guide (A), 4": {Title: "Guide", Author: "A", At: "4, lines 7-9, 12 and 14"}, "Guide (2012)": {Title: "Guide", Date: "2012", At: "line 7"},
@@ -213,7 +215,8 @@ func TestCited(t *testing.T) {
 	}
 }
 
-// TestVerdicts: a page keeps its own flags, has a verdict for each table, and lists so many.
+// TestVerdicts: a page keeps its own flags, has a verdict for each table, and limits how many it
+// lists.
 func TestVerdicts(t *testing.T) {
 	row := evidence.Row{ID: "v1", Subject: evidence.Subject{Tunable: "net.x", After: "1", OS: "Linux", Release: "6.12.1 #1 SMP", CPU: "Atom", Cores: 8}, Flags: []string{"few blocks"}, Study: "early", Started: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), Primary: true,
 		Result: stats.Result{N: 5, PHolm: stats.Num(0.01), Verdict: stats.Better, Effect: stats.Effect{EffectPercent: stats.Num(1)}}}
@@ -241,7 +244,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestMasksInWords: sources of randomness by name, and those that no mask switches.
+// TestMasksInWords: sources of randomness by name, and those that no mask controls.
 func TestMasksInWords(t *testing.T) {
 	rel := release.MustParse("14.3")
 	got := decodeHarvest(rel, 0b11)

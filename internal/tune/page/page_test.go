@@ -30,8 +30,8 @@ func modelOf(effects ...tune.Effect) tune.Model {
 	return tune.Model{SE: 0.002, Simultaneous: 0.01, Effects: append([]tune.Effect{{Factor: 1, Level: 1, Effect: -0.001, Seen: 9}, {Factor: 0, Level: 1, Effect: 0.02, Active: 0.99, Expected: 0.019, Low: 0.015, High: 0.023, Seen: 9}}, effects...)}
 }
 
-// levels is model with the second level of a measured too; refused and lacking are model where it was
-// asked for in vain.
+// levels is model with the second level of a measured too; in refused and lacking that level was
+// requested but not measured.
 var (
 	model   = modelOf(tune.Effect{Factor: 0, Level: 2})
 	levels  = modelOf(tune.Effect{Factor: 0, Level: 2, Effect: math.Log(0.95), Active: 0.9, Seen: 4})
@@ -39,8 +39,7 @@ var (
 	lacking = modelOf(tune.Effect{Factor: 0, Level: 2, Asked: 2, Lacking: "no module"})
 )
 
-// TestAnswers: what is said of a search follows from what it came to, on the terminal
-// and on the page.
+// TestAnswers: the answer follows from the search's result, on the terminal and on the page.
 func TestAnswers(t *testing.T) {
 	for _, c := range []struct {
 		result      tune.Result
@@ -79,7 +78,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestLessIsBetter: a gain is told as what happens to the metric.
+// TestLessIsBetter: a gain is stated as the change of the metric.
 func TestLessIsBetter(t *testing.T) {
 	m := model
 	m.Effects = slices.Clone(m.Effects)
@@ -93,7 +92,7 @@ func TestLessIsBetter(t *testing.T) {
 	}
 }
 
-// TestUntried: levels without a value are named, with why, on the terminal and on the page.
+// TestUntried: levels without a value are named, with the reason, on the terminal and on the page.
 func TestUntried(t *testing.T) {
 	for _, c := range []struct {
 		result tune.Result
@@ -119,8 +118,8 @@ func TestUntried(t *testing.T) {
 	}
 }
 
-// TestGuards: what the confirmation showed of the other metrics it showed of the candidate,
-// not of a plan that is less.
+// TestGuards: what the confirmation showed about other metrics applies to the candidate, not to a
+// plan with fewer settings.
 func TestGuards(t *testing.T) {
 	const shown = "Every other metric of the study was shown to be no worse than by its margin."
 	for _, c := range []struct {
@@ -139,7 +138,7 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// TestOrder: the largest effect first, with what became of each level.
+// TestOrder: the largest effect comes first, with the outcome of each level.
 func TestOrder(t *testing.T) {
 	r := Report{Space: entries(), Result: tune.Result{Model: levels, Candidate: tune.Config{2, 0}}}
 	got := r.effects()

@@ -35,8 +35,8 @@ func query(t *testing.T, name string) Query {
 	return Query{Catalogue: c, Facts: f, Role: "router", Study: s, Base: base}
 }
 
-// TestSpace: every tunable with levels is in the space or told why not; what is
-// global to the kernel waits for leave.
+// TestSpace: every tunable with levels is in the space or has a reason why not; settings global to
+// the kernel need permission.
 func TestSpace(t *testing.T) {
 	q := query(t, "early-demux")
 	all, err := Of(q)
@@ -75,8 +75,8 @@ func TestSpace(t *testing.T) {
 	}
 }
 
-// TestWorkload: a search has what its workload's server can set, all of what the
-// catalogue has for it may be put to the study, and nothing for other servers.
+// TestWorkload: a search has the settings that apply to its workload's server, all of the
+// catalogue's for it can be put into the study, and none for other servers.
 func TestWorkload(t *testing.T) {
 	servers, err := Load(catalogue.Spaces())
 	if err != nil {
@@ -123,8 +123,7 @@ func TestWorkload(t *testing.T) {
 	}
 }
 
-// TestForbidden: no configuration of a space is one that the catalogue's couplings
-// refuse.
+// TestForbidden: no configuration of a space violates the catalogue's couplings.
 func TestForbidden(t *testing.T) {
 	q := query(t, "early-demux")
 	env := q.Catalogue.NewEnv(q.Facts, q.Role)
@@ -170,8 +169,8 @@ factors:
       - {value: "0", settings: [{sysctl: net.ipv4.ip_early_demux, value: 0}], source: guides}
 `
 
-// TestPut: experiments become studies that parse, and trials come back as values
-// turned so that more is better.
+// TestPut: experiments become studies that parse, and trials become values oriented so that more is
+// better.
 func TestPut(t *testing.T) {
 	factors, err := Parse("own.yaml", []byte(own))
 	if err != nil {
@@ -213,7 +212,8 @@ func TestPut(t *testing.T) {
 	if m := Measured(e, s, dead); len(m.Unavailable) != 0 || m.Invalid["nothing arrived"] != 1 {
 		t.Errorf("a trial in which nothing arrived: %+v", m)
 	}
-	// Repetitions of what was refused are trials too: there are never more refused than made.
+	// Repetitions of invalid trials are trials too: there are never more invalid ones than
+	// trials.
 	for range 3 {
 		dead = append(dead, dead[2])
 	}
@@ -232,7 +232,7 @@ func TestPut(t *testing.T) {
 	}
 }
 
-// TestPutsEveryStudy: each experiment is a study that parses, whatever study it is drawn from.
+// TestPutsEveryStudy: each experiment is a study that parses, whatever study it is derived from.
 func TestPutsEveryStudy(t *testing.T) {
 	for _, of := range studies.Names() {
 		q := query(t, of)
@@ -254,7 +254,7 @@ func TestPutsEveryStudy(t *testing.T) {
 	}
 }
 
-// TestFileRefuses: a space of one's own is read strictly.
+// TestFileRefuses: a user's own space is parsed strictly.
 func TestFileRefuses(t *testing.T) {
 	for _, bad := range []string{"", "factors: []", "factors: [{name: a}]", "factors: [{name: a, levels: [{value: x}]}]", "factors: [{levels: []}]", "wrong: 1"} {
 		if got, err := Parse("x.yaml", []byte(bad)); err == nil {
@@ -267,7 +267,7 @@ func TestFileRefuses(t *testing.T) {
 	}
 }
 
-// TestOneBoot: an image and what a boot reads of files are not tried by one search.
+// TestOneBoot: one search does not try both an image and files that a boot reads.
 func TestOneBoot(t *testing.T) {
 	const image, set, rc = "  - {name: image, levels: [{settings: [{image: new}]}]}\n", "  - {name: set, levels: [{settings: [{files: set}]}]}\n", "  - {name: rc, levels: [{settings: [{rc: pf_enable, value: \"YES\"}]}]}\n"
 	for text, want := range map[string]string{image + set + rc: "image", set + image + rc: "set rc", set + rc: "set rc"} {
@@ -290,8 +290,8 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, data []byte) { _, _ = Parse("fuzz.yaml", data) })
 }
 
-// TestTook: resets and boots between trials cost the budget; a night's interruption
-// does not, and arms that live side by side have one start.
+// TestTook: resets and boots between trials count against the budget; an interruption overnight
+// does not, and arms that run side by side start once.
 func TestTook(t *testing.T) {
 	at := func(minutes, seconds float64) study.Trial {
 		return study.Trial{Start: time.Unix(0, 0).Add(time.Duration(minutes * float64(time.Minute))), Seconds: seconds}
@@ -311,8 +311,8 @@ func TestTook(t *testing.T) {
 	}
 }
 
-// TestMachinesSpace: on machines nothing waits for leave, and what the loader reads can
-// be tried where trials begin with a boot.
+// TestMachinesSpace: on machines no setting needs permission, and loader variables can be tried if
+// trials begin with a boot.
 func TestMachinesSpace(t *testing.T) {
 	q := query(t, "early-demux")
 	q.Facts = &fact.Facts{OS: fact.FreeBSD, Release: release.MustParse("14.3"), CPU: fact.CPU{Count: 4}, Memory: fact.Memory{Physical: 1 << 33, PageSize: 4096}}
@@ -349,8 +349,8 @@ metrics: [{metric: overload_forwarding_rate_pps, part: given, primary: true}]
 	}
 }
 
-// TestToShow holds the blocks that are wanted against the formula by hand: a standard
-// deviation of 4 and room of 5 take (2.802·4/5)² and two more.
+// TestToShow compares the required number of blocks with a calculation by hand: a standard
+// deviation of 4 and a margin of 5 need (2.802·4/5)² and two more.
 func TestToShow(t *testing.T) {
 	half := 4 * 2.262157 / math.Sqrt(10) // of ten blocks
 	for _, c := range []struct {
