@@ -209,7 +209,7 @@ func TestContainers(t *testing.T) {
 		{note: "configuration of a Proxmox VE container", files: map[string]string{"/etc/pve/lxc/101.conf": "arch: amd64\nlxc.sysctl.net.ipv4.ip_forward: 1\nlxc.sysctl.kernel.sem: 500 64000 200 256\nlxc.sysctl.net.core.rmem_max = 1\nlxc.sysctl.fs.inotify.max_user_watches: 1\nlxc.sysctl.fs.mqueue.msg_max: 100\nlxc.sysctl.kernel.hostname: a\n[snap]\nlxc.sysctl.net.core.somaxconn: 1\n"},
 			want: []string{"error LR-LXC-SYSCTL:lxc/101/net.ipv4.ip_forward | within the container", "error LR-LXC-SYSCTL:lxc/101/fs.inotify.max_user_watches | on this host", "error LR-LXC-SYSCTL:lxc/101/fs.mqueue.msg_max | common.conf.d", "error LR-LXC-SYSCTL:lxc/101/kernel.hostname", "!LR-LXC-SYSCTL:lxc/101/kernel.sem", "!LR-LXC-SYSCTL:lxc/101/net.core.somaxconn"}},
 		{note: "configuration of an LXC container", files: map[string]string{"/var/lib/lxc/web/config": "lxc.sysctl.net.ipv4.ip_forward = 1\nlxc.sysctl.net.ipv4.tcp_tw_recycle = 1\nlxc.sysctl.net.ipv4.tcp_rmem = 4096 87380 4294967296\nlxc.sysctl.vm.swappiness = 1\nlxc.sysctl.kernel.hostname = a\n"},
-			want: []string{"!LR-LXC-SYSCTL:lxc/web/net.ipv4.ip_forward", "!LR-LXC-SYSCTL:lxc/web/kernel.hostname", "error LR-LXC-SYSCTL:lxc/web/net.ipv4.tcp_tw_recycle | does not start", "error LR-LXC-SYSCTL:lxc/web/net.ipv4.tcp_rmem | refuses", "warning LR-LXC-SYSCTL:lxc/web/vm.swappiness | no container's own"}},
+			want: []string{"!LR-LXC-SYSCTL:lxc/web/net.ipv4.ip_forward", "!LR-LXC-SYSCTL:lxc/web/kernel.hostname", "error LR-LXC-SYSCTL:lxc/web/net.ipv4.tcp_tw_recycle | does not start", "error LR-LXC-SYSCTL:lxc/web/net.ipv4.tcp_rmem | refuses", "warning LR-LXC-SYSCTL:lxc/web/vm.swappiness | does not belong to a container"}},
 	})
 }
 
