@@ -99,13 +99,9 @@ type fleetChangesDocument struct {
 
 func newFleetChangesCmd() *cobra.Command {
 	var since time.Duration
-	var fail, kind string
+	var kind string
 	var worse bool
 	cmd := reading("fleet changes", cobra.NoArgs, func(cmd *cobra.Command, s ledger.Reader, _ []string) error {
-		floor, err := parseFailOn(fail, failOnNews)
-		if err != nil {
-			return err
-		}
 		f := fleet.ChangeFilter{Kind: fleet.Kind(kind), Since: time.Now().Add(-since)}
 		if kind != "" && !slices.Contains(fleet.Kinds(), f.Kind) {
 			return hint.Usage(hint.Unknown("kind of change", kind, kindNames()))
@@ -117,12 +113,11 @@ func newFleetChangesCmd() *cobra.Command {
 		if worse {
 			changes = slices.DeleteFunc(changes, func(c fleet.Change) bool { return !c.Alerts() })
 		}
-		return cmp.Or(printChanges(cmd, f.Since, changes), floor.exit(changes))
+		return printChanges(cmd, f.Since, changes)
 	})
 	cmd.Flags().DurationVar(&since, "since", 24*time.Hour, "changes of the last `TIME`, such as 24h")
 	cmd.Flags().StringVar(&kind, "kind", "", "only changes of this `KIND`: "+strings.Join(kindNames(), ", "))
 	cmd.Flags().BoolVar(&worse, "worse", false, "only alerts: changes for the worse by the hosts themselves")
-	cmd.Flags().StringVar(&fail, "fail-on", "", failOnNewUsage)
 	return cmd
 }
 

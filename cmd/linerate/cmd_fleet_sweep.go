@@ -42,7 +42,7 @@ func newFleetSweepCmd() *cobra.Command {
 	f.StringVar(&o.suppress, "suppress", "", "`FILE` of findings to hide, with reason and expiry")
 	f.StringVar(&o.resume, "resume", "", "continue the sweep with this `ID`, or the last interrupted one")
 	f.Lookup("resume").NoOptDefVal = "last"
-	f.StringVar(&o.failOn, "fail-on", "", failOnNewUsage)
+	f.StringVar(&o.failOn, "fail-on", "", "exit with 3 when hosts got worse by at least this: new-error, new-warning, new-info, unreachable or drift (several by commas)")
 	f.StringVar(&o.textfile, "prometheus", "", "write the fleet's metrics to `FILE`, for node_exporter's textfile collector")
 	return cmd
 }

@@ -36,8 +36,6 @@ type worsened struct {
 // failOnNews lists the values of --fail-on.
 var failOnNews = []string{"new-error", "new-warning", "new-info", "unreachable", "drift"}
 
-const failOnNewUsage = "exit with 3 when hosts got worse by at least this: new-error, new-warning, new-info, unreachable or drift (several by commas)"
-
 // parseFailOn parses the comma-separated value of --fail-on; known lists the allowed words.
 func parseFailOn(text string, known []string) (f worsened, err error) {
 	for word := range strings.SplitSeq(text, ",") {

@@ -58,17 +58,18 @@ ip netns exec DUT nft add chain inet filter input { type filter hook input prior
 // lockout is a plan that cuts the network path it is applied over, and how the host itself
 // shows that.
 type lockout struct {
-	name, setting string
-	probe         []string // a command run on the host itself
-	cut           string   // its output when the path is cut
+	name     string
+	settings []string
+	probe    []string // a command run on the host itself
+	cut      string   // its output when the path is cut
 }
 
 var lockouts = []lockout{
-	{"rpfilter", "net.ipv4.conf.wa.rp_filter:0=1", []string{"sysctl", "-n", "net.ipv4.conf.wa.rp_filter"}, "1"},
-	{"route", "route,,0.0.0.0/0=via 198.18.77.99 dev wa", []string{"ip", "route", "show", "default"}, "default via 198.18.77.99 dev wa"},
-	{"firewall", "nft,,inet/filter/input=drop", []string{"sh", "-c", "nft list chain inet filter input | grep -o 'policy drop'"}, "policy drop"},
-	{"mtu", "link,wa,mtu=1280", []string{"cat", "/sys/class/net/wa/mtu"}, "1280"},
-	{"link", "link,wa,state=down", []string{"sh", "-c", "ip -o link show wa | grep -o 'state DOWN'"}, "state DOWN"},
+	{"rpfilter", []string{"net.ipv4.conf.wa.rp_filter:0=1", "net.ipv4.conf.all.rp_filter:0=1"}, []string{"sysctl", "-n", "net.ipv4.conf.wa.rp_filter"}, "1"},
+	{"route", []string{"route,,0.0.0.0/0=via 198.18.77.99 dev wa"}, []string{"ip", "route", "show", "default"}, "default via 198.18.77.99 dev wa"},
+	{"firewall", []string{"nft,,inet/filter/input=drop"}, []string{"sh", "-c", "nft list chain inet filter input | grep -o 'policy drop'"}, "policy drop"},
+	{"mtu", []string{"link,wa,mtu=1280"}, []string{"cat", "/sys/class/net/wa/mtu"}, "1280"},
+	{"link", []string{"link,wa,state=down"}, []string{"sh", "-c", "ip -o link show wa | grep -o 'state DOWN'"}, "state DOWN"},
 }
 
 // TestLockout applies, over a real sshd, plans that cut the network path they are applied
@@ -89,11 +90,7 @@ func TestLockout(t *testing.T) {
 func lockOut(t *testing.T, c lockout) {
 	b := newBox(t, c.name)
 	bad := filepath.Join(b.root, "bad")
-	settings := []string{c.setting}
-	if c.name == "rpfilter" {
-		settings = append(settings, "net.ipv4.conf.all.rp_filter:0=1")
-	}
-	b.makePlan(bad, settings)
+	b.makePlan(bad, c.settings)
 	before := b.state()
 	// The session dies with the network: the command is killed, as if a laptop had been closed.
 	b.cutOff(c.probe, c.cut, b.over("apply", bad, "--yes", "--confirm-within", "15s"))

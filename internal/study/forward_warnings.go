@@ -155,18 +155,20 @@ func warnCarryOver(r *Results) {
 // warnRedone says how many slices of which parts were repeated.
 func warnRedone(r *Results, s Spec) {
 	var of []string
+	all, starved := 0, 0
 	for _, p := range s.Parts {
-		redone, starved := 0, 0
+		redone := 0
 		for _, t := range r.Trials {
 			if again := t.Saw().Redone; t.Part == p.Name && again != nil {
 				redone, starved = redone+again.Slices, starved+again.Starved
 			}
 		}
-		if redone > 0 {
-			of = append(of, fmt.Sprintf("%d of part %s (%d because the router waited for its CPU)", redone, p.Name, starved))
+		if all += redone; redone > 0 {
+			of = append(of, fmt.Sprintf("%d of part %s", redone, p.Name))
 		}
 	}
-	if len(of) > 0 {
-		r.Warnings = append(r.Warnings, "slices in which the generator fell short of its rate or the router waited for its CPU were done again: "+show.List(of))
+	if all > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d slices were done again, %d because the generator fell short of its rate and %d because the router waited for its CPU: %s",
+			all, all-starved, starved, show.List(of)))
 	}
 }

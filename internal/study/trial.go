@@ -33,18 +33,16 @@ type Trial struct {
 
 // Observation is the raw data of a trial, before any judgement.
 type Observation struct {
-	Sent       load.Sent         `json:"sent"`
-	Received   load.Received     `json:"received"`
-	Before     testbed.Counters  `json:"dut_before"`
-	After      testbed.Counters  `json:"dut_after"`
-	Applied    testbed.Applied   `json:"applied"`
-	Bypass     *BypassRun        `json:"bypass,omitempty"` // if the trial measured the one of its block
-	CPUs       []CPUCheck        `json:"cpus"`
-	Load1      float64           `json:"load1"` // one-minute load average at the start
-	Traffic    string            `json:"traffic"`
-	Contention float64           `json:"foreign_seconds"` // time in which the measuring CPU ran other programs
-	Extra      map[string]string `json:"extra,omitempty"`
-	Search     *SearchRun        `json:"search,omitempty"`
+	Sent       load.Sent        `json:"sent"`
+	Received   load.Received    `json:"received"`
+	Before     testbed.Counters `json:"dut_before"`
+	After      testbed.Counters `json:"dut_after"`
+	Applied    testbed.Applied  `json:"applied"`
+	Bypass     *BypassRun       `json:"bypass,omitempty"` // if the trial measured the one of its block
+	CPUs       []CPUCheck       `json:"cpus"`
+	Load1      float64          `json:"load1"`           // one-minute load average at the start
+	Contention float64          `json:"foreign_seconds"` // time in which the measuring CPU ran other programs
+	Search     *SearchRun       `json:"search,omitempty"`
 	// Machines is set if generator, DUT and receiver are separate machines. DUT holds the
 	// DUT's counters and sensors: the increase of a counter, or the value of a sensor after
 	// the trial.

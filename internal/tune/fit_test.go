@@ -90,7 +90,8 @@ func TestUnmeasured(t *testing.T) {
 		if !ok {
 			break
 		}
-		m := Measured{Experiment: e, Seconds: 1, Ran: 3 * e.Slots(), Invalid: map[string]int{"link": 3 * e.Slots()}}
+		ran := 3 * e.Blocks * (len(e.Arms) + beside)
+		m := Measured{Experiment: e, Seconds: 1, Ran: ran, Invalid: map[string]int{"link": ran}}
 		for range e.Blocks {
 			block := make([]float64, len(e.Arms)+beside)
 			for i := range block {

@@ -58,9 +58,6 @@ type Experiment struct {
 	Guards []string `json:"guards,omitempty"`
 }
 
-// Slots returns the largest number of trials in the experiment.
-func (e Experiment) Slots() int { return e.Blocks * (len(e.Arms) + beside) }
-
 // beside is the number of arms in a block that are not candidates: control and A/A.
 const beside = 2
 

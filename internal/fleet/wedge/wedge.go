@@ -163,7 +163,11 @@ func (t *Trial) Check() error {
 	}
 	orders := orders(t.Hosts, Host.Step)
 	if need := math.Log(1 / t.level()); orders < need {
-		return hint.With(hint.Usagef("%s can be ordered in %.0f ways only; a verdict needs %.0f", show.Plural(len(t.Hosts), "host"), math.Exp(orders), math.Ceil(math.Exp(need))), "add hosts, or compare by fewer facts: %s", hint.Option("strata", "none"))
+		advice := "add hosts"
+		if slices.ContainsFunc(t.Hosts, func(h Host) bool { return h.Stratum != t.Hosts[0].Stratum }) {
+			advice += ", or compare by fewer facts: " + hint.Option("strata", "none")
+		}
+		return hint.With(hint.Usagef("%s can be ordered in %.0f ways only; a verdict needs %.0f", show.Plural(len(t.Hosts), "host"), math.Exp(orders), math.Ceil(math.Exp(need))), "%s", advice)
 	}
 	return nil
 }

@@ -159,7 +159,7 @@ func TestErrorsByKind(t *testing.T) {
 			if c.kind == "tls" {
 				s.Roots = x509.NewCertPool() // does not contain the server's root
 			}
-			if c.name == "late" {
+			if c.kind == "too_late" {
 				s.Timeout = 50 * time.Millisecond
 			}
 			r := offer(t, s)

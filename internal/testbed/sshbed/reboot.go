@@ -231,7 +231,7 @@ const runScript = `
 cd / || exit 1
 while read -r m d n v; do
 	[ -n "$m" ] || continue
-	knob_write "$m" "$d" "$n" "${v#=}" || { echo "cannot set $m $n" >&2; exit 1; }
+	knob_write "$m" "$d" "$n" "${v#=}" || { echo "cannot set $m $n${why:+: $why}" >&2; exit 1; }
 	knob_read "$m" "$d" "$n" && printf '%s %s =%s\n' "$m" "$n" "$value"
 done
 `
