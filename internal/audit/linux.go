@@ -63,7 +63,7 @@ func (a *auditor) linuxModule(j judged) []candidate {
 	if v, live := a.f.LiveValue(j.Name); live && j.rec.SameValue(v, j.Value) {
 		c.Severity = Info // someone has applied it since
 	}
-	if len(a.f.Modules) == 0 || a.f.From.Alone {
+	if len(a.f.Modules) == 0 && !a.f.Read("/etc/os-release") || a.f.From.Alone {
 		c.Severity = Info // single files do not tell which modules other files load
 	}
 	c.once = "late " + j.st.Module + " " + c.File

@@ -1,6 +1,7 @@
 package linux
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -136,7 +137,33 @@ func ReadBootLine(files fact.Files) Config {
 	if g.found && !g.blscfg {
 		menu, entries = entries, menu
 	}
-	return Config{Lines: fact.InOrder(slices.Concat(idle(unheard.menu(), NotDebian), menu, entries))}
+	newest := entryLine(files)
+	menu = slices.DeleteFunc(slices.Concat(menu, entries), func(l fact.Line) bool { // the entry repeats what it was made from
+		return slices.ContainsFunc(newest, func(e fact.Line) bool { return e.Name == l.Name && e.Value == l.Value })
+	})
+	return Config{Lines: fact.InOrder(slices.Concat(idle(unheard.menu(), NotDebian), menu, newest))}
+}
+
+// entryLine returns the options of the boot loader's newest entry (BLS); GRUB keeps its variable
+// kernelopts in grubenv.
+func entryLine(files fact.Files) []fact.Line {
+	paths := slices.DeleteFunc(dropIns(files, ".conf", "/boot/loader/entries", "/efi/loader/entries", "/boot/efi/loader/entries"), func(p string) bool { return strings.Contains(p, "rescue") })
+	slices.SortFunc(paths, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) })
+	if len(paths) == 0 {
+		return nil
+	}
+	var lines []fact.Line
+	_, env, _ := fact.FirstText(files, "/boot/grub2/grubenv")
+	_, kept, _ := strings.Cut("\n"+env, "\nkernelopts=")
+	kept, _, _ = strings.Cut(kept, "\n")
+	p := paths[len(paths)-1]
+	text, _ := files.Read(p)
+	for i, raw := range fact.Lines(text) {
+		if words, ok := strings.CutPrefix(strings.TrimSpace(raw), "options"); ok {
+			lines = bootWords(lines, fact.Line{File: p, Number: i + 1, Text: raw}, strings.ReplaceAll(words, "$kernelopts", kept))
+		}
+	}
+	return lines
 }
 
 // readGrub reads the file and its drop-ins.

@@ -65,7 +65,8 @@ func blocked(w []string) []assignment {
 }
 
 // readEnds are directories, and how the names of the files end that are read there.
-var readEnds = [][2]string{{"/etc/modules-load.d", ".conf"}, {"/etc/security/limits.d", ".conf"}, {"/etc/tmpfiles.d", ".conf"}, {"/etc/udev/rules.d", ".rules"}}
+var readEnds = [][2]string{{"/etc/modules-load.d", ".conf"}, {"/etc/security/limits.d", ".conf"}, {"/etc/tmpfiles.d", ".conf"}, {"/etc/udev/rules.d", ".rules"},
+	{"/etc/netplan", ".yaml"}, {"/etc/NetworkManager/conf.d", ".conf"}, {"/etc/systemd/system.conf.d", ".conf"}, {"/etc/systemd/network", ".network .netdev .link"}, {"/etc/local.d", ".start .stop"}}
 
 // UnreadNames are files whose names do not end as their directory's files must to be read.
 func UnreadNames(files fact.Files) (all []fact.Problem) {
@@ -79,7 +80,7 @@ func UnreadNames(files fact.Files) (all []fact.Problem) {
 	for _, d := range dirs {
 		names, _ := files.List(d[0])
 		for _, n := range names {
-			if strings.HasSuffix(n, d[1]) || n[0] == '.' || setAside(n) || strings.HasPrefix(strings.ToUpper(n), "README") {
+			if slices.ContainsFunc(strings.Fields(d[1]), func(end string) bool { return strings.HasSuffix(n, end) }) || n[0] == '.' || setAside(n) || strings.HasPrefix(strings.ToUpper(n), "README") {
 				continue
 			}
 			text, _ := files.Read(d[0] + "/" + n)
