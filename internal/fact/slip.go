@@ -22,14 +22,14 @@ var slipsText string
 type slip struct {
 	name, excuse  string
 	files         []string
-	json          bool
+	json, within  bool
 	wrong, unless func() *regexp.Regexp // compiled when a host has such a file
 }
 
 var slips = sync.OnceValue(func() []slip {
 	groups := strings.NewReplacer(strings.FieldsFunc(slipGroups.FindString(slipsText), func(r rune) bool { return r == '\t' || r == '\n' })...)
 	return list.Map(list.Rows(slipGroups.ReplaceAllString(slipsText, "")), func(row []string) slip {
-		s := slip{name: row[0], files: strings.Fields(groups.Replace(row[1])), wrong: compiled(row[2]), json: row[2] == "JSON"}
+		s := slip{name: row[0], files: strings.Fields(groups.Replace(row[1])), wrong: compiled(strings.TrimPrefix(row[2], "@")), json: row[2] == "JSON", within: row[2][0] == '@'}
 		if len(row) > 3 {
 			s.excuse = row[3]
 			s.unless = compiled(strings.TrimLeft(row[3], "=~"))
@@ -61,10 +61,15 @@ func TextFiles() []string {
 // SlipsIn returns the mistakes in the text of a hand-written file, once per case of slips.txt, with
 // the line where each ends, and the values that rules compare, named "service:word".
 func SlipsIn(file, text string) (all []Problem, told []Line) {
-	plain := remarks.ReplaceAllString(text, "")
+	bare := remarks.ReplaceAllString(text, "")
+	placed := sync.OnceValue(func() string { return within(file, bare) })
 	for _, s := range slips() {
 		if s.files[0] == "+" || !slices.ContainsFunc(s.files, func(p string) bool { ok, _ := path.Match(p, file); return ok }) {
 			continue
+		}
+		plain := bare
+		if s.within {
+			plain = placed()
 		}
 		if strings.Contains(s.name, ":") && strings.Contains(text, redact.Mark) {
 			continue // of a capture, whose masked words may say otherwise
@@ -117,7 +122,7 @@ func SlipsAcross(texts map[string]string) []Problem {
 func (s slip) in(raw, text string) int {
 	if s.json {
 		var broken *json.SyntaxError
-		if err := json.Unmarshal([]byte(raw), new(any)); errors.As(err, &broken) && !strings.Contains(raw, redact.Mark) {
+		if err := json.Unmarshal([]byte(strings.TrimPrefix(raw, "\ufeff")), new(any)); strings.TrimSpace(raw) != "" && errors.As(err, &broken) && !strings.Contains(raw, redact.Mark) {
 			return min(int(broken.Offset), len(text))
 		}
 		return -1
