@@ -34,7 +34,7 @@ func TestFilesAlone(t *testing.T) {
 		{note: "nat, TSO off", files: map[string]string{"/etc/rc.conf": natRC, "/etc/sysctl.conf": "net.inet.tcp.tso=0\n"}, want: []string{"!" + nat}},
 		{note: "nat, TSO on", files: map[string]string{"/etc/rc.conf": natRC, "/etc/sysctl.conf": "net.inet.ip.redirect=0\n"}, want: []string{"error " + nat}},
 		{note: "IPv6 forwarded, sysctl.conf not given", files: map[string]string{"/etc/rc.conf": "ipv6_gateway_enable=YES\n"}, want: []string{"info " + redirects}},
-		{note: "IPv6 forwarded, redirects on", files: map[string]string{"/etc/rc.conf": "ipv6_gateway_enable=YES\n", "/etc/sysctl.conf": "net.inet.ip.redirect=0\n"}, want: []string{"warning " + redirects}},
+		{note: "IPv6 forwarded, redirects on", files: map[string]string{"/etc/rc.conf": "ipv6_gateway_enable=YES\n", "/etc/sysctl.conf": "net.inet.ip.redirect=0\n"}, want: []string{"info " + redirects}},
 		{note: "a ruleset by itself is in use", files: map[string]string{"/etc/pf.conf": "set limit states 16000000\npass\n"},
 			want: []string{"info LR-PF-STATEHASH:states | /boot/loader.conf or /etc/rc.conf may say otherwise"}},
 		{note: "a ruleset and what loads it", files: map[string]string{"/etc/pf.conf": "set limit states 16000000\npass\n", "/etc/rc.conf": "pf_enable=YES\n", "/boot/loader.conf": "zfs_load=\"YES\"\n"},

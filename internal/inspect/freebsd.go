@@ -18,12 +18,21 @@ import (
 func (in *inspection) freebsd() {
 	if in.f.From.Kind != fact.KindTree {
 		in.freebsdLive()
-	} else if r, err := release.Parse(in.userland()); err == nil && in.f.Release.IsZero() {
-		in.f.Release = r
+	} else {
+		in.freebsdTree()
 	}
 	product, config := in.appliance()
 	in.freebsdFiles()
 	in.addProduct(product, config)
+}
+
+// freebsdTree takes release, processors and memory from files that a copy of a host may have.
+func (in *inspection) freebsdTree() {
+	log, _ := in.Read(bootLog)
+	freebsd.AddDmesg(in.f, log)
+	if r, err := release.Parse(in.userland()); err == nil && in.f.Release.IsZero() {
+		in.f.Release = r
+	}
 }
 
 // freebsdLive queries the running system.
@@ -74,9 +83,9 @@ func (in *inspection) freebsdRelease(v freebsd.Values) {
 	}
 }
 
-// userland returns the release in a tree's freebsd-version(1), which is a script.
+// userland returns the release in a tree's freebsd-version(1), which is a script, or os-release(5).
 func (in *inspection) userland() string {
-	_, v, _ := strings.Cut(in.text("/bin/freebsd-version"), `USERLAND_VERSION="`)
+	_, v, _ := strings.Cut(in.text("/bin/freebsd-version")+in.text("/etc/os-release"), `VERSION="`)
 	v, _, _ = strings.Cut(v, `"`)
 	return v
 }
@@ -259,7 +268,7 @@ func (in *inspection) freebsdTexts() {
 			}
 		}
 	}
-	in.addSlips("", fact.SlipsAcross(in.written))
+	in.texts("/usr/local/")
 }
 
 // freebsdFirewallFiles reads the rulesets that rc.conf names, and unused ones, which it marks as

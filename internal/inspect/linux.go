@@ -27,7 +27,7 @@ func (in *inspection) linux() {
 	in.addProduct(product, config)
 	in.linuxFirewall()
 	in.linuxServices()
-	in.texts()
+	in.texts("/")
 }
 
 // text reads a small file that may be missing; it does not record the source.

@@ -45,9 +45,12 @@ func (in *inspection) details(row []string) []fact.Line {
 	return lines
 }
 
-// texts reads the files of slips.txt that no other reader has read.
-func (in *inspection) texts() {
+// texts reads the files of slips.txt below a directory that no other reader has read.
+func (in *inspection) texts(below string) {
 	for _, pattern := range fact.TextFiles() {
+		if !strings.HasPrefix(pattern, below) {
+			continue
+		}
 		for _, p := range in.matching(pattern) {
 			if _, read := in.written[p]; !read {
 				_, _ = in.read(p, redact.Other)
