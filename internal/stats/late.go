@@ -25,10 +25,12 @@ type Late struct {
 	// Total is the sum of the effects on this window and on the next: what long windows would
 	// show.
 	Total float64
+	// Bursts is the number of windows far from those around them, in a metric that has such
+	// bursts. The tests leave them out.
+	Bursts int
 
 	lags    [mostLags + 1]float64 // effects on this window and on later ones
-	y, x    []float64
-	calm    []float64 // y without bursts
+	y, x    []float64             // y is NaN where a window has a burst
 	redrawn [][]float64
 }
 
@@ -58,35 +60,60 @@ func LateEffects(w Windows, draws int, seed uint64) Late {
 	return l
 }
 
-// burst is the limit for bursts, in standard deviations by the third quartile: the excess over the
-// median of the means of windows at equal distance before and after. around is the largest distance.
+// What counts as a burst: windows are compared with a line through those around them.
 const (
-	burst  = 2
-	around = 3
+	around = 4   // windows before and after
+	burst  = 2   // the distance of a burst, in standard deviations by the third quartile
+	bursty = 1.3 // the ratio of both standard deviations of a metric with bursts; without them 1 in 100 studies has it
 )
 
-// calms clips bursts to that limit: a single one can hide what outlasts a window. It ignores the
-// arms, so the coins' test stays valid. Neither a rhythm nor a large effect looks like a burst: the
-// means follow a rhythm, and about half of the windows belong to each arm.
+// calms leaves out the windows with bursts: a few can hide what outlasts a window. It chooses them
+// without the arms, so the coins' test stays valid. Neither a rhythm nor a large effect looks like a
+// burst: the line follows a rhythm, and without the arms' effects nothing is left of them.
 func (l *Late) calms() {
-	off, size := make([]float64, len(l.y)), []float64(nil)
-	for i, v := range l.y {
-		var near []float64
-		for k := 1; k <= min(around, i, len(l.y)-1-i); k++ {
-			near = append(near, (l.y[i-k]+l.y[i+k])/2)
-		}
-		if near = slices.DeleteFunc(near, math.IsNaN); len(near) > 0 && !math.IsNaN(v) {
-			off[i] = v - Median(near)
-			size = append(size, math.Abs(off[i]))
-		}
+	off, sd := apart(l.y)
+	if _, less := apart(regress(l.y, l.x, 1, 0).without(l.y, l.x)); min(sd.excess, less.excess) <= bursty {
+		return
 	}
-	limit := burst * Quantile(ascending(size), 0.75) / 1.15
-	l.calm = slices.Clone(l.y)
 	for i, d := range off {
-		if math.Abs(d) > limit {
-			l.calm[i] -= d - math.Copysign(limit, d)
+		if math.Abs(d) > burst*sd.calm {
+			l.y[i] = math.NaN()
+			l.Bursts++
 		}
 	}
+}
+
+// departures is a standard deviation by the third quartile, and the ratio to it of the usual one.
+type departures struct{ calm, excess float64 }
+
+// apart returns the distances of windows from the lines through those around them, and their spread.
+func apart(y []float64) (off []float64, of departures) {
+	size, squares := []float64(nil), 0.0
+	for i, v := range y {
+		d := v - level(y, i)
+		if off = append(off, d); !math.IsNaN(d) {
+			size, squares = append(size, math.Abs(d)), squares+d*d
+		}
+	}
+	of.calm = Quantile(ascending(size), 0.75) / 1.15
+	of.excess = math.Sqrt(squares/float64(len(size))) / of.calm
+	return off, of
+}
+
+// level returns the value at a window of the line through the windows around it (Theil 1950, Sen 1968).
+func level(y []float64, at int) float64 {
+	var slopes, here []float64
+	first, end := max(0, at-around), min(len(y), at+around+1)
+	for i := first; i < end; i++ {
+		for j := first; j < i; j++ {
+			slopes = append(slopes, (y[i]-y[j])/float64(i-j))
+		}
+	}
+	slope := Median(slices.DeleteFunc(slopes, math.IsNaN))
+	for i := first; i < end; i++ {
+		here = append(here, y[i]-slope*float64(i-at))
+	}
+	return Median(slices.DeleteFunc(here, math.IsNaN))
 }
 
 // centre subtracts the mean from values.
@@ -130,9 +157,9 @@ const mostLags = 2
 // none returns the p of "the arms from windows ago and earlier have no effect", given the effects
 // of the later ones.
 func (l *Late) none(from int) float64 {
-	rho := memory(l.calm, l.x, from-1)
-	e := regress(l.calm, l.x, from-1, rho).without(l.calm, l.x)
-	return l.redraw(l.calm, e, func(y, x []float64) float64 {
+	rho := memory(l.y, l.x, from-1)
+	e := regress(l.y, l.x, from-1, rho).without(l.y, l.x)
+	return l.redraw(l.y, e, func(y, x []float64) float64 {
 		return regress(y, x, from-1, rho).squares / regress(y, x, mostLags, rho).squares
 	})
 }
@@ -150,12 +177,6 @@ func (l *Late) PTotal(theta float64) float64 {
 		estimate, se := regress(y, x, 1, rho).total()
 		return math.Abs(estimate / se)
 	})
-}
-
-// calmed returns Total without bursts.
-func (l *Late) calmed() float64 {
-	total, _ := regress(l.calm, l.x, 1, memory(l.calm, l.x, 1)).total()
-	return total
 }
 
 // redraw returns the randomisation p of a statistic of y; e is y without the null hypothesis's effects.

@@ -113,7 +113,8 @@ func switched(r *rand.Rand, now, next, scatter float64) (w Windows, arms [2]Arm)
 	return w, arms
 }
 
-// TestBursts: a burst is taken off what the test looks at, and arms however far apart are none.
+// TestBursts: the tests leave out windows with bursts, and take neither an effect, however large, nor a rhythm
+// for one.
 func TestBursts(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	var w Windows
@@ -125,21 +126,16 @@ func TestBursts(t *testing.T) {
 		}
 		w.Values, w.Treated, w.Coins = append(w.Values, v), append(w.Treated, treated), append(w.Coins, i/2+1)
 	}
-	l := LateEffects(w, 99, 1)
-	for i, v := range l.calm {
-		if math.Abs(v-l.y[i]) > 0.2 {
-			t.Errorf("window %d of a large effect is taken for a burst: %g, not %g", i, v, l.y[i])
-		}
+	if l := LateEffects(w, 99, 1); l.Bursts > 0 {
+		t.Errorf("a large effect is taken for %d bursts", l.Bursts)
 	}
 	slope := w
 	slope.Values = nil
 	for i := range 48 {
 		slope.Values = append(slope.Values, math.Sin(float64(i)/8)+0.001*r.NormFloat64())
 	}
-	for i, v := range LateEffects(slope, 99, 1).calm {
-		if was := slope.Values[i] - Mean(slope.Values); math.Abs(v-was) > 0.02 {
-			t.Errorf("window %d of a rhythm is taken for a burst: %g, not %g", i, v, was)
-		}
+	if l := LateEffects(slope, 99, 1); l.Bursts > 0 {
+		t.Errorf("a rhythm is taken for %d bursts", l.Bursts)
 	}
 	for i, v := range w.Values {
 		if w.Treated[i] {
@@ -149,7 +145,48 @@ func TestBursts(t *testing.T) {
 			w.Values[i] += 5
 		}
 	}
-	if l := LateEffects(w, 99, 1); math.Abs(l.calm[5]) > 1 {
-		t.Errorf("bursts stay: %v", l.calm)
+	l := LateEffects(w, 99, 1)
+	for i, v := range l.y {
+		if burst := i%12 == 5; burst != math.IsNaN(v) {
+			t.Errorf("window %d: %g, a burst: %t", i, v, burst)
+		}
+	}
+	if l.Bursts != 4 {
+		t.Errorf("%d bursts, want 4", l.Bursts)
+	}
+}
+
+// TestHarmInBursts: a setting that does harm only in bursts is not called equivalent or better by the windows
+// without them.
+func TestHarmInBursts(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	left, covered := 0, 0
+	for range 100 {
+		w, arms := switched(r, 0, 0, 0.005)
+		for pair := range 24 {
+			if v := &arms[1].Values[pair]; r.IntN(4) == 0 {
+				*v *= 1.5
+				for half := range 2 {
+					if i := 2*pair + half; w.Treated[i] {
+						w.Values[i] = math.Log(*v)
+					}
+				}
+			}
+		}
+		opt := Options{Draws: 999, NoPlan: true, MarginPercent: 3, Better: LowerIsBetter}
+		got := CompareSwitchback(arms[:1], arms[1:], opt)[0]
+		l := LateEffects(w, 99, r.Uint64())
+		if l.Bursts > 0 {
+			left++
+		}
+		if got.Outlast(l, 1, opt); got.Verdict == Equivalent || got.Verdict == Better {
+			t.Errorf("%s: %+v", got.Verdict, got.Effect.Interval)
+		}
+		if got.Effect.Contains(0.25 * math.Log(1.5)) {
+			covered++
+		}
+	}
+	if left < 50 || covered < 85 {
+		t.Errorf("of 100 studies, windows with bursts are left out in %d, and intervals cover the harm in %d", left, covered)
 	}
 }

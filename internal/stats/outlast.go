@@ -44,15 +44,19 @@ func (c *Comparison) Outlast(l Late, of int, opt Options) {
 	level := min(1-c.Effect.Level, opt.Alpha/float64(max(1, of)))
 	running := math.IsNaN(c.P) // valid at any time, which the sum is not
 	switch matters := l.matters(margin); {
-	case !matters || running:
+	case running || !matters && l.Bursts == 0:
 		if c.Short = matters || c.contradicts(l, opt); c.Short {
 			c.Effect.Low, c.Effect.High = math.NaN(), math.NaN() // the interval of a mixture
 			c.void()
 		}
+	case l.Bursts > 0:
+		c.withoutBursts(l, level, of, opt)
 	case l.P > beyondDoubt:
 		c.hold(l, level, opt)
 	default:
 		c.overBoth(l, level, of, opt)
+		c.Short = c.Verdict == Inconclusive
+		c.warn(LateEffect, "make the windows longer", "part of the effect shows a window late (p = %s)", fmt.Sprintf("%.2g", l.P))
 	}
 	if l.Again <= opt.Alpha && l.large(2, margin) {
 		c.void()
@@ -84,8 +88,20 @@ func (c *Comparison) overBoth(l Late, level float64, of int, opt Options) {
 	c.P, c.PHolm, c.PEquivalentHolm = c.Effect.P, min(1, c.Effect.P*float64(of)), math.NaN()
 	c.inPercent()
 	c.Verdict = c.verdictOf(c.Effect, level, opt)
-	c.Short = c.Verdict == Inconclusive
-	c.warn(LateEffect, "make the windows longer", "part of the effect shows a window late (p = %s)", fmt.Sprintf("%.2g", l.P))
+}
+
+// withoutBursts reports the effect on both windows that bursts leave in sight; they hide late
+// effects. If all windows have another verdict, the effect may be on the bursts: then the interval
+// covers that over all windows, and there is no verdict.
+func (c *Comparison) withoutBursts(l Late, level float64, of int, opt Options) {
+	all, direct := c.Verdict, c.Effect.Interval
+	c.overBoth(l, level, of, opt)
+	c.warn(Bursts, "run more pairs, or watch a median", "%d windows have bursts; the effect is that on the others", l.Bursts)
+	if c.Verdict != all && (all.Differs() || c.Verdict == Equivalent) {
+		c.Effect.Low, c.Effect.High = min(c.Effect.Low, direct.Low), max(c.Effect.High, direct.High)
+		c.void()
+	}
+	c.Short = c.Verdict == Inconclusive && l.Outlasts()
 }
 
 // verdictOf returns the verdict on an effect over both windows.
@@ -103,7 +119,7 @@ func (c *Comparison) contradicts(l Late, opt Options) bool {
 	low, high := c.margins(opt)
 	switch {
 	case c.Verdict.Differs():
-		return c.Effect.Estimate*l.calmed() < 0
+		return c.Effect.Estimate*l.Total < 0
 	case c.Verdict == Equivalent:
 		return (l.Total < low || l.Total > high) && l.PTotal(0) <= opt.Alpha
 	}

@@ -132,6 +132,7 @@ const (
 	UnequalSpread Code = "unequal-spread" // variances differ too much to be pooled
 	Underpowered  Code = "underpowered"   // the detectable effect is larger than the margin
 	LateEffect    Code = "late-effect"    // a window affects the next one
+	Bursts        Code = "bursts"         // windows far from their neighbours are left out
 	AADoubt       Code = "aa-doubt"       // the A/A arm's interval allows effects as large
 )
 
