@@ -75,7 +75,8 @@ func Checks(reps int, seed uint64) []Check {
 			}
 		}
 	}
-	return append(out, check("the same looks at 5 % each, without a plan", 20, naive, reps, 0, 1))
+	out = append(out, check("the same looks at 5 % each, without a plan", 20, naive, reps, 0, 1))
+	return append(out, nightly(reps, seed)...)
 }
 
 // percentages counts the intervals, in percentage points, that contain the true difference.

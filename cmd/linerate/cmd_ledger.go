@@ -29,12 +29,16 @@ import (
 
 func newLedgerQueryCmd() *cobra.Command {
 	var f ledger.Filter
+	var trend bool
 	cmd := reading("ledger query", cobra.NoArgs, func(cmd *cobra.Command, s ledger.Reader, _ []string) error {
 		w := cmd.OutOrStdout()
+		f.Primary = f.Primary || trend && f.Metric == ""
 		lines, err := ledger.Lines(cmd.Context(), s, f)
 		switch {
 		case err != nil:
 			return err
+		case trend:
+			return printTrends(cmd, s.Place(), ledger.Trends(lines))
 		case cli.AsJSON(cmd):
 			return cli.PrintJSON(w, evidenceDoc{Version: 1, Ledger: s.Place(), Evidence: lines, Pooled: evidence.Together(ledger.Rows(lines), nil)})
 		case len(lines) == 0:
@@ -44,7 +48,27 @@ func newLedgerQueryCmd() *cobra.Command {
 	})
 	addFilterFlags(cmd, &f)
 	cmd.Flags().IntVar(&f.Limit, "limit", 0, "largest number of rows")
+	cmd.Flags().BoolVar(&trend, "trend", false, "lasting steps between runs of the same study")
 	return cmd
+}
+
+// trendDoc is the output of ledger query --trend --json.
+type trendDoc struct {
+	Version int            `json:"version"`
+	Ledger  string         `json:"ledger"`
+	Trends  []ledger.Trend `json:"trends"`
+}
+
+func printTrends(cmd *cobra.Command, place string, all []ledger.Trend) error {
+	return cli.Print(cmd, trendDoc{1, place, all}, func(w io.Writer) error {
+		if len(all) == 0 {
+			_, err := fmt.Fprintf(w, "no study has two runs of that in %s\n", place)
+			return err
+		}
+		page := show.NewPage(cli.StyleOf(w))
+		ledger.PrintTrends(page, all)
+		return page.Flush(w)
+	})
 }
 
 // evidenceDoc is the output of ledger query --json.

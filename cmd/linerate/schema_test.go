@@ -79,7 +79,7 @@ var documents = []described{
 	{"explain", "linerate explain --json", []string{"explain"}, []reflect.Type{reflect.TypeFor[explain.Page](), reflect.TypeFor[unlistedDocument](), reflect.TypeFor[listDocument]()}},
 	{"catalogue", "linerate catalogue --json", []string{"catalogue"}, typeOf[listDocument]()},
 	{"calc", "linerate calc --json", []string{"calc"}, []reflect.Type{reflect.TypeFor[calculatorsDocument](), reflect.TypeFor[calcDoc]()}},
-	{"evidence", "linerate ledger query --json", []string{"ledger query"}, typeOf[evidenceDoc]()},
+	{"evidence", "linerate ledger query --json", []string{"ledger query"}, []reflect.Type{reflect.TypeFor[evidenceDoc](), reflect.TypeFor[trendDoc]()}},
 	{"ledger", "linerate ledger show --json", []string{"ledger show"}, []reflect.Type{reflect.TypeFor[overviewDocument](), reflect.TypeFor[recordsDocument]()}},
 	{"ledger-verify", "linerate ledger verify --json", []string{"ledger verify"}, typeOf[ledger.Report]()},
 	{"imported", "linerate import --json, of outputs or of an archive", []string{"import"}, []reflect.Type{reflect.TypeFor[outputs.Document](), reflect.TypeFor[netbenches.Imported]()}},
