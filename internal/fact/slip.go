@@ -38,6 +38,34 @@ var slips = sync.OnceValue(func() []slip {
 	})
 })
 
+// rowsByPattern has the rows of slips by their patterns, of which many rows share one.
+var rowsByPattern = sync.OnceValue(func() map[string][]int {
+	rows := map[string][]int{}
+	for i, s := range slips() {
+		for _, pattern := range s.files {
+			rows[pattern] = append(rows[pattern], i)
+		}
+	}
+	return rows
+})
+
+// slipsOf returns the rows that apply to a single file.
+func slipsOf(file string) (out []slip) {
+	var rows []int
+	for pattern, of := range rowsByPattern() {
+		if ok, _ := path.Match(pattern, file); ok {
+			rows = append(rows, of...)
+		}
+	}
+	slices.Sort(rows)
+	for _, i := range slices.Compact(rows) {
+		if s := slips()[i]; s.files[0] != "+" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // slipGroups matches the rows that name groups of files.
 var slipGroups = regexp.MustCompile(`(?m)(?:^@.*\n)+`)
 
@@ -63,10 +91,7 @@ func TextFiles() []string {
 func SlipsIn(file, text string) (all []Problem, told []Line) {
 	bare := remarks.ReplaceAllString(text, "")
 	placed := sync.OnceValue(func() string { return within(file, bare) })
-	for _, s := range slips() {
-		if s.files[0] == "+" || !slices.ContainsFunc(s.files, func(p string) bool { ok, _ := path.Match(p, file); return ok }) {
-			continue
-		}
+	for _, s := range slipsOf(file) {
 		plain := bare
 		if s.within {
 			plain = placed()
@@ -97,20 +122,32 @@ func (s slip) tells(file, text string) (told []Line) {
 // which must be there but those with "?", stand behind "+". The line is the one where it ends.
 func SlipsAcross(texts map[string]string) []Problem {
 	const mark = "==> " // begins the line with a file's path, above its text
+	names, matching := slices.Sorted(maps.Keys(texts)), map[string]string{}
+	joined := func(pattern string) string {
+		joint, known := matching[pattern]
+		for _, name := range names {
+			if ok, _ := path.Match(pattern, name); ok && !known && texts[name] != "" {
+				joint += mark + name + "\n" + remarks.ReplaceAllString(texts[name], "") + "\n"
+			}
+		}
+		matching[pattern] = joint
+		return joint
+	}
 	var all []Problem
 	for _, s := range slips() {
 		joint, whole := "", s.files[0] == "+"
 		for _, f := range s.files[1:] {
-			pattern, optional := strings.CutSuffix(f, "?")
-			before := len(joint)
-			for _, name := range slices.Sorted(maps.Keys(texts)) {
-				if ok, _ := path.Match(pattern, name); ok && whole && texts[name] != "" {
-					joint += mark + name + "\n" + remarks.ReplaceAllString(texts[name], "") + "\n"
-				}
+			if !whole {
+				break
 			}
-			whole = whole && (optional || len(joint) > before)
+			pattern, optional := strings.CutSuffix(f, "?")
+			more := joined(pattern)
+			joint, whole = joint+more, optional || more != ""
 		}
-		if at := s.in(joint, joint); whole && at >= 0 {
+		if !whole {
+			continue
+		}
+		if at := s.in(joint, joint); at >= 0 {
 			file, above, _ := strings.Cut(joint[strings.LastIndex(joint[:at], mark)+len(mark):at], "\n")
 			all = append(all, Problem{File: file, Line: 1 + strings.Count(above, "\n"), Kind: ProblemSlip, Message: s.name})
 		}
