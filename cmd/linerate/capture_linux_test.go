@@ -132,7 +132,7 @@ func linesJudged(t *testing.T, file string) judgedLines {
 	}
 	j := judgedLines{Lines: r.Lines, Set: r.Coverage.Set, Known: r.Coverage.SetKnown}
 	for _, f := range r.Findings {
-		if f.File != "" {
+		if ofMasked := strings.HasPrefix(f.ID, "LR-LINUX-TWO-MANAGERS:"); f.File != "" && !ofMasked { // it compares words, and of files with masked ones none is taken
 			j.Said = append(j.Said, f.ID+" "+f.File+" "+f.Message)
 		}
 	}
