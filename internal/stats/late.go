@@ -65,6 +65,7 @@ const (
 	around = 4   // windows before and after
 	burst  = 2   // the distance of a burst, in standard deviations by the third quartile
 	bursty = 1.3 // the ratio of both standard deviations of a metric with bursts; without them 1 in 100 studies has it
+	events = 1e6 // the ratio of one that is constant but for single events, which are no noise to leave out
 )
 
 // calms leaves out the windows with bursts: a few can hide what outlasts a window. It chooses them
@@ -72,6 +73,9 @@ const (
 // burst: the line follows a rhythm, and without the arms' effects nothing is left of them.
 func (l *Late) calms() {
 	off, sd := apart(l.y)
+	if sd.excess > events {
+		return
+	}
 	if _, less := apart(regress(l.y, l.x, 1, 0).without(l.y, l.x)); min(sd.excess, less.excess) <= bursty {
 		return
 	}

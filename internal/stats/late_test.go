@@ -190,3 +190,38 @@ func TestHarmInBursts(t *testing.T) {
 		t.Errorf("of 100 studies, windows with bursts are left out in %d, and intervals cover the harm in %d", left, covered)
 	}
 }
+
+// TestFewerBursts: a setting that only ends bursts is found, wherever the calm windows lean its way.
+func TestFewerBursts(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	all, found := 0, 0
+	for range 100 {
+		w, arms := switched(r, 0, 0, 0.005)
+		for pair := range 24 {
+			if v := &arms[0].Values[pair]; r.IntN(4) == 0 {
+				*v *= 1.5
+				for half := range 2 {
+					if i := 2*pair + half; !w.Treated[i] {
+						w.Values[i] = math.Log(*v)
+					}
+				}
+			}
+		}
+		opt := Options{Draws: 999, NoPlan: true, Better: LowerIsBetter}
+		got := CompareSwitchback(arms[:1], arms[1:], opt)[0]
+		if got.Verdict != Better {
+			continue
+		}
+		l := LateEffects(w, 99, r.Uint64())
+		if l.Bursts == 0 {
+			continue
+		}
+		all++
+		if got.Outlast(l, 1, opt); got.Verdict == Better {
+			found++
+		}
+	}
+	if all < 10 || found < 2*all/5 { // without that rule 2 of 50 do
+		t.Errorf("of %d studies that find fewer bursts, %d do when the calm windows are judged alone", all, found)
+	}
+}

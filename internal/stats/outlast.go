@@ -90,18 +90,31 @@ func (c *Comparison) overBoth(l Late, level float64, of int, opt Options) {
 	c.Verdict = c.verdictOf(c.Effect, level, opt)
 }
 
-// withoutBursts reports the effect on both windows that bursts leave in sight; they hide late
-// effects. If all windows have another verdict, the effect may be on the bursts: then the interval
-// covers that over all windows, and there is no verdict.
+// withoutBursts reports the effect on both windows that bursts leave in sight, since bursts hide late
+// effects. Where all windows differ but the others show nothing, the effect is on the bursts, and the
+// verdict on all windows stands; the two tests share the level. Where they have other verdicts, the
+// interval covers both, and there is no verdict.
 func (c *Comparison) withoutBursts(l Late, level float64, of int, opt Options) {
-	all, direct := c.Verdict, c.Effect.Interval
+	all := *c
+	level /= 2
 	c.overBoth(l, level, of, opt)
+	if all.onBursts(l, level) {
+		*c = all
+		c.warn(Bursts, "watch a high percentile to see them alone", "%d windows have bursts, and the effect is on them", l.Bursts)
+		return
+	}
 	c.warn(Bursts, "run more pairs, or watch a median", "%d windows have bursts; the effect is that on the others", l.Bursts)
-	if c.Verdict != all && (all.Differs() || c.Verdict == Equivalent) {
-		c.Effect.Low, c.Effect.High = min(c.Effect.Low, direct.Low), max(c.Effect.High, direct.High)
+	if c.Verdict != all.Verdict && (all.Verdict.Differs() || c.Verdict == Equivalent) {
+		c.Effect.Low, c.Effect.High = min(c.Effect.Low, all.Effect.Low), max(c.Effect.High, all.Effect.High)
 		c.void()
 	}
 	c.Short = c.Verdict == Inconclusive && l.Outlasts()
+}
+
+// onBursts reports whether all windows differ at a level, and the windows without bursts do not
+// differ, lean the same way and show no late effect.
+func (c *Comparison) onBursts(l Late, level float64) bool {
+	return c.Verdict.Differs() && c.P <= level && !l.Outlasts() && c.Effect.Estimate*l.Total > 0 && l.PTotal(0) > level
 }
 
 // verdictOf returns the verdict on an effect over both windows.
