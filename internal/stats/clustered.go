@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // Unit is something that a coin assigned to an arm, such as a connection.
@@ -87,6 +88,8 @@ func (c *Comparison) finishUnits(s clusterScatter, q float64, opt Options) {
 		c.warn(NoVariation, "watch a metric with a finer clock", "all values of each arm are equal")
 	case tail < leastTail:
 		c.warn(TooFew, opt.Of.More+", or watch a quantile nearer the median", "%d %s in the smaller arm are too few for this metric", c.N, opt.Of.Units)
+	case s.all == 1:
+		c.warn(TooFew, opt.Of.More+", to see more "+opt.Of.Clusters, "all %s come from one %s: too few to generalise from", opt.Of.Units, strings.TrimSuffix(opt.Of.Clusters, "s"))
 	case s.clusters < leastClusters:
 		c.warn(TooFew, opt.Of.More+", to see more "+opt.Of.Clusters, "the %s come from %d %s, some with so many that they count as %s: too few to generalise from", opt.Of.Units, s.all, opt.Of.Clusters, twoDigits(s.clusters))
 	default:

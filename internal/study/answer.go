@@ -40,7 +40,11 @@ func answer(s Spec, r Results) string {
 		}
 	}
 	if bad := groups[stats.Invalid]; len(bad) > 0 {
-		parts = append(parts, fmt.Sprintf("there is no verdict for %s: too few trials are valid", show.List(variantNames(bad))))
+		why := "too few trials are valid"
+		if s.Design == Concurrent && len(bad[0].Warnings) > 0 { // which has no trials
+			why, _, _ = strings.Cut(bad[0].Warnings[0], "; ")
+		}
+		parts = append(parts, fmt.Sprintf("there is no verdict for %s: %s", show.List(variantNames(bad)), why))
 	}
 	ended := ""
 	if r.Ended != nil {

@@ -100,6 +100,20 @@ func TestConnectionsAreCompared(t *testing.T) {
 	}
 }
 
+// TestConnectionsOfOneClient: the answer says why there is no verdict.
+func TestConnectionsOfOneClient(t *testing.T) {
+	s, r := concurrentSpec(t), rand.New(rand.NewPCG(8, 1))
+	trials := windowsBy(s, 400, func(_, n int, _ string, c *Connections) {
+		for range n {
+			c.Add(Connection{Client: 1, Duration: math.Exp(0.3 * r.NormFloat64()), Segments: 10, Bytes: 1e4})
+		}
+	})
+	const want = "there is no verdict for paced: all connections come from one client: too few to generalise from"
+	if a := Analyse(s, 1, Environment{}, trials).Answer; !strings.Contains(a, want) {
+		t.Errorf("%q; want %q", a, want)
+	}
+}
+
 // TestGainOfOthersIsNoGain: if treated connections gain only what the others lose, it is not a gain.
 func TestGainOfOthersIsNoGain(t *testing.T) {
 	s, r := concurrentSpec(t), rand.New(rand.NewPCG(2, 1))
