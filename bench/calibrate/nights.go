@@ -52,8 +52,8 @@ func nights(r *rand.Rand, n int, rho float64, heavy bool) []float64 {
 	y, level := make([]float64, n), 0.0
 	for i := range settle + n {
 		z := r.NormFloat64()
-		if a, b, c := r.NormFloat64(), r.NormFloat64(), r.NormFloat64(); heavy {
-			z /= math.Sqrt(a*a + b*b + c*c)
+		if heavy {
+			z = studentT3(r) / math.Sqrt(3)
 		}
 		if level = rho*level + math.Sqrt(1-rho*rho)*z; i >= settle {
 			y[i-settle] = level

@@ -49,6 +49,8 @@ func newLedgerQueryCmd() *cobra.Command {
 	addFilterFlags(cmd, &f)
 	cmd.Flags().IntVar(&f.Limit, "limit", 0, "largest number of rows")
 	cmd.Flags().BoolVar(&trend, "trend", false, "lasting steps between runs of the same study")
+	cmd.MarkFlagsMutuallyExclusive("trend", "limit") // a series with gaps has other steps
+	cmd.MarkFlagsMutuallyExclusive("trend", "verdict")
 	return cmd
 }
 

@@ -32,6 +32,7 @@ type Trend struct {
 
 	values  []float64 // logarithms
 	started []time.Time
+	last    string // study ID of the last run, whose variants give its control's mean again
 }
 
 // Step is a lasting change between two runs.
@@ -47,7 +48,9 @@ var shownStep = math.Log(1.02)
 // Trends returns the series of at least two runs in lines: each control's means, and each variant's effects.
 func Trends(lines []Line) (out []Trend) {
 	lines = slices.Clone(lines)
-	slices.SortStableFunc(lines, func(a, b Line) int { return a.Started.Compare(b.Started) })
+	slices.SortStableFunc(lines, func(a, b Line) int {
+		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.StudyID, b.StudyID))
+	})
 	type key [6]string
 	at := map[key]int{}
 	add := func(l *Line, arm, against string, value float64) {
@@ -58,9 +61,8 @@ func Trends(lines []Line) (out []Trend) {
 			out = append(out, Trend{Machine: l.MachineID, Study: l.Study, Workload: l.Workload, Metric: l.Metric, Unit: l.Unit, Arm: arm, Against: against, Steps: []Step{}})
 		}
 		t := &out[i]
-		again := len(t.started) > 0 && l.Started.Equal(t.started[len(t.started)-1]) // of another variant of the run
-		if !again && !math.IsNaN(value) && !math.IsInf(value, 0) {
-			t.values, t.started = append(t.values, value), append(t.started, l.Started)
+		if t.last != l.StudyID && !math.IsNaN(value) && !math.IsInf(value, 0) {
+			t.values, t.started, t.last = append(t.values, value), append(t.started, l.Started), l.StudyID
 		}
 	}
 	for i := range lines {

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -21,7 +22,7 @@ func nightly(n int) (lines []Line) {
 		}
 		for _, variant := range []string{"rules-1", "rules-100"} {
 			l := Line{Unit: "ns/packet", ControlMean: stats.Num(mean)}
-			l.Row = evidence.Row{Subject: evidence.Subject{MachineID: "m"}, Study: "firewall-rules", Workload: "forward", Metric: "ns_per_packet", Control: "none", Variant: variant, Started: begin.AddDate(0, 0, i)}
+			l.Row = evidence.Row{Subject: evidence.Subject{MachineID: "m"}, Study: "firewall-rules", StudyID: fmt.Sprint(i), Workload: "forward", Metric: "ns_per_packet", Control: "none", Variant: variant, Started: begin.AddDate(0, 0, i)}
 			l.EffectPercent = stats.Num(10 + math.Cos(float64(5*i)))
 			lines = append(lines, l)
 		}
