@@ -125,8 +125,11 @@ func SlipsAcross(texts map[string]string) []Problem {
 	names, matching := slices.Sorted(maps.Keys(texts)), map[string]string{}
 	joined := func(pattern string) string {
 		joint, known := matching[pattern]
+		if known {
+			return joint
+		}
 		for _, name := range names {
-			if ok, _ := path.Match(pattern, name); ok && !known && texts[name] != "" {
+			if ok, _ := path.Match(pattern, name); ok && texts[name] != "" {
 				joint += mark + name + "\n" + remarks.ReplaceAllString(texts[name], "") + "\n"
 			}
 		}

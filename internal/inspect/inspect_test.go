@@ -81,6 +81,26 @@ func TestTree(t *testing.T) {
 	}
 }
 
+// TestTreeOfACopy: a copy's release and machine are those of its os-release and its boot log.
+func TestTreeOfACopy(t *testing.T) {
+	tree, err := filehost.OpenTree(writeTree(t, map[string]string{
+		"etc/rc.conf":        "gateway_enable=\"YES\"\n",
+		"etc/os-release":     "NAME=FreeBSD\nVERSION=\"14.1-RELEASE-p5\"\nVERSION_ID=14.1\nID=freebsd\n",
+		"var/run/dmesg.boot": "FreeBSD 14.1-RELEASE-p5 GENERIC amd64\nreal memory  = 17179869184 (16384 MB)\nFreeBSD/SMP: 1 package(s) x 4 core(s)\n",
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.Close()
+	f, err := Host(context.Background(), tree, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.OS != fact.FreeBSD || f.Release.Short() != "14.1" || f.CPU.Count != 4 || f.Memory.Real != 16<<30 {
+		t.Errorf("%s %s, %d CPUs, %d bytes", f.OS, f.Release, f.CPU.Count, f.Memory.Real)
+	}
+}
+
 func TestTreeCannotBeLeft(t *testing.T) {
 	dir := writeTree(t, map[string]string{"etc/rc.conf": "a=1\n", "usr/local/etc/sysctl.conf": "kern.y=1\n"})
 	secret := writeTree(t, map[string]string{"secret": "hostname=stolen\n"})

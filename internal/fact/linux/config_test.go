@@ -54,6 +54,10 @@ func TestSources(t *testing.T) {
 		{"command line: GRUB with a menu of BLS entries", ReadBootLine, tree{
 			"/etc/default/grub": "GRUB_CMDLINE_LINUX=\"mitigations=auto\"\nGRUB_ENABLE_BLSCFG=true\n", "/etc/kernel/cmdline": "mitigations=off\n",
 		}, []string{"cmdline.mitigations=auto", "cmdline.mitigations=off"}},
+		{"command line: the newest BLS entry, with GRUB's variable kernelopts", ReadBootLine, tree{
+			"/boot/loader/entries/a-6.8.conf": "options nosmt\n", "/boot/loader/entries/a-6.12.conf": "options $kernelopts audit=0\n",
+			"/boot/grub2/grubenv": "# GRUB Environment Block\nkernelopts=root=/dev/vda1 mitigations=auto\n",
+		}, []string{"cmdline.root=/dev/vda1", "cmdline.mitigations=auto", "cmdline.audit=0"}},
 		{"command line: kernel-install only; the administrator's file hides the vendor's", ReadBootLine, tree{
 			"/etc/kernel/cmdline": "root=/dev/vda1 nosmt\n", "/usr/lib/kernel/cmdline": "quiet\n",
 		}, []string{"cmdline.root=/dev/vda1", "cmdline.nosmt="}},
