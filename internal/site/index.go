@@ -105,6 +105,7 @@ type Link struct{ Name, URL string }
 type Frame struct {
 	Title, Style, Built string
 	Nav, Sub            []Link
+	Here                string // path of the page, below one of Nav's; may be ""
 	// Refresh is after how many seconds a browser without scripts reloads the page; 0 never does.
 	Refresh int
 }
@@ -127,6 +128,7 @@ var templates = sync.OnceValue(func() *template.Template {
 		"count":   show.Count[int],
 		"query":   query,
 		"role":    func(role string) string { return cmp.Or(role, fleet.NoRole) }, // as in URLs
+		"under":   func(page, section string) bool { return page == section || strings.HasPrefix(page, section+"/") },
 		"section": func(id string) string { return sections[id] },
 	}).Parse(templateText))
 })

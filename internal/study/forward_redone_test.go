@@ -25,7 +25,7 @@ func TestWhatWasDoneAgainIsTold(t *testing.T) {
 	})
 	warned := strings.Join(r.Warnings, "\n")
 	for _, want := range []string{"3 of 4 trials are invalid", "with reasons (2 unsent and 1 starved)",
-		"5 slices were done again, 4 because the generator fell short of its rate and 1 because the router waited for its CPU: 5 of part over"} {
+		"slices repeated: 4 because the generator fell short of its rate, 1 because the router waited for its CPU (5 of part over)"} {
 		if !strings.Contains(warned, want) {
 			t.Errorf("no %q in:\n%s", want, warned)
 		}

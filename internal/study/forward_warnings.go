@@ -168,7 +168,7 @@ func warnRedone(r *Results, s Spec) {
 		}
 	}
 	if all > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d slices were done again, %d because the generator fell short of its rate and %d because the router waited for its CPU: %s",
-			all, all-starved, starved, show.List(of)))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("slices repeated: %d because the generator fell short of its rate, %d because the router waited for its CPU (%s)",
+			all-starved, starved, show.List(of)))
 	}
 }

@@ -107,7 +107,7 @@ func Nav() []site.Link {
 // write renders a page completely before it sends the first byte.
 func (s *Server) write(w http.ResponseWriter, r *http.Request, code int, name string, a *answer) {
 	var b bytes.Buffer
-	frame := site.Frame{Title: a.title, Style: "/site.css", Built: s.Built, Nav: Nav(), Refresh: a.refresh}
+	frame := site.Frame{Title: a.title, Style: "/site.css", Built: s.Built, Nav: Nav(), Here: r.URL.Path, Refresh: a.refresh}
 	link := *r.URL
 	link.Path, link.RawPath = API+strings.TrimSuffix(link.Path, "/"), ""
 	err := templates().ExecuteTemplate(&b, name, map[string]any{"Frame": frame, "D": a.doc, "JSON": link.String(), "Now": s.Now(), "S": s})

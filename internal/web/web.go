@@ -93,10 +93,7 @@ func (s *Server) Handler() http.Handler { return s.Door.guard(s) }
 func (s *Server) Close() error { return errors.Join(s.ledger.close(), s.waiting.close()) }
 
 func (s *Server) routes() {
-	s.mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Location", "/fleet")
-		w.WriteHeader(http.StatusSeeOther)
-	})
+	s.mux.HandleFunc("GET /{$}", s.home)
 	s.ofLedger("/fleet", "fleet", s.fleet)
 	s.ofLedger("/fleet/hosts", "hosts", s.hosts)
 	s.ofLedger("/fleet/hosts/{id...}", "host", s.host)
@@ -115,6 +112,18 @@ func (s *Server) routes() {
 	s.mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, missing("there is no page %s", r.URL.Path))
 	})
+}
+
+// home leads to the fleet, or to the studies of a ledger without one.
+func (s *Server) home(w http.ResponseWriter, r *http.Request) {
+	page := "/studies"
+	if l, err := s.reader(r.Context()); err == nil && l != nil {
+		if st, err := l.Status(r.Context(), 0); err == nil && st.Hosts > 0 {
+			page = "/fleet"
+		}
+	}
+	w.Header().Set("Location", page)
+	w.WriteHeader(http.StatusSeeOther)
 }
 
 // ServeHTTP answers a permitted request.

@@ -272,7 +272,7 @@ func TestPagesAndTheirJSON(t *testing.T) {
 	for _, p := range d.every() {
 		w := ask(h, "GET", p.path, withToken())
 		page := w.Body.String()
-		if w.Code != http.StatusOK || !strings.Contains(page, p.says) || !strings.Contains(page, "<h1") {
+		if w.Code != http.StatusOK || !strings.Contains(page, p.says) || !strings.Contains(page, "<h1") || strings.Count(page, `aria-current="true"`) > 1 || strings.HasPrefix(p.path, "/fleet") && !strings.Contains(page, `"/fleet" aria-current`) {
 			t.Errorf("%s: %d, without %q:\n%.600s", p.path, w.Code, p.says, page)
 		}
 		if strings.Contains(page, "<script>alert") || strings.Contains(page, `onload="alert`) || loads.MatchString(page) || strings.Contains(page, "<style") {
@@ -291,6 +291,9 @@ func TestPagesAndTheirJSON(t *testing.T) {
 		if err := fitsItsSchema(j); err != nil {
 			t.Errorf("JSON of %s: %v", p.path, err)
 		}
+	}
+	if w := ask(h, "GET", "/", withToken()); w.Header().Get("Location") != "/fleet" {
+		t.Errorf("home leads to %s, want the fleet", w.Header().Get("Location"))
 	}
 	for path, want := range map[string]int{
 		"/fleet/hosts/nobody": 404, "/fleet/rules/LR-NONE": 404, "/fleet/changes?kind=x": 400, "/fleet/changes?since=-1h": 400, "/fleet/changes?before=x": 400,
@@ -378,6 +381,9 @@ func TestWithoutALedger(t *testing.T) {
 		if w := ask(s.Handler(), "GET", p, withToken()); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "There is no ledger yet") {
 			t.Errorf("%s: %d %.300s", p, w.Code, w.Body)
 		}
+	}
+	if w := ask(s.Handler(), "GET", "/", withToken()); w.Header().Get("Location") != "/studies" {
+		t.Errorf("home leads to %s, want the studies", w.Header().Get("Location"))
 	}
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("looking made a ledger: %v", err)
