@@ -33,20 +33,8 @@ func (t *Target) optimised(ctx context.Context, s setting.Setting) (string, erro
 	if r.SetElements > 0 || r.MapElements > 0 || r.Stateful {
 		return "", unavailable(s, "only linear rules are merged")
 	}
-	var text strings.Builder
-	for _, fam := range families {
-		nf, match := "ip", "ip saddr"
-		if fam.length == 16 {
-			nf, match = "ip6", "ip6 saddr"
-		}
-		fmt.Fprintf(&text, "table %s linerate {\n chain forward {\n  type filter hook forward priority 0; policy accept;\n", nf)
-		for i := range r.Linear {
-			fmt.Fprintf(&text, "  %s %s drop\n", match, fam.never(i))
-		}
-		text.WriteString(" }\n}\n")
-	}
 	start := time.Now()
-	_, err := t.nftText(ctx, setting.Setting{Mechanism: setting.NFT, Rules: &setting.Rules{Text: text.String()}}, "-o")
+	_, err := t.nftText(ctx, setting.Setting{Mechanism: setting.NFT, Rules: &setting.Rules{Text: NFTRules(r)}}, "-o")
 	if err != nil {
 		return "", err
 	}

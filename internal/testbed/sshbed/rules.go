@@ -1,7 +1,6 @@
 package sshbed
 
 import (
-	"fmt"
 	"strings"
 
 	"linerate/internal/knob"
@@ -71,36 +70,14 @@ ipfw -q "$1/rules"`,
 	undo: `if [ -f "$1/ipfw.loaded" ]; then kenv -u net.inet.ip.fw.default_to_accept >/dev/null 2>&1; kldunload ipfw 2>/dev/null; rm -f "$1/ipfw.loaded"; fi`,
 }
 
-// rulesOf returns a ruleset and, for pf, the addresses of its table: the user's own, or
-// rules that match no workload's packet (setting.Rules), which on FreeBSD come from knob.
+// rulesOf returns a ruleset and, for pf, the addresses of its table: the user's own, or rules that
+// match no workload's packet (setting.Rules).
 func rulesOf(m setting.Mechanism, r setting.Rules) (rules, table string) {
-	switch {
-	case m == setting.PF:
+	switch m {
+	case setting.PF:
 		return knob.PFRules(r), knob.PFTable(r)
-	case m == setting.IPFW:
+	case setting.IPFW:
 		return knob.IPFWRules(r), ""
-	case r.Text != "":
-		return r.Text, ""
 	}
-	var b strings.Builder
-	address := func(i int) string { return fmt.Sprintf("240.%d.%d.%d", i>>16&255, i>>8&255, i&255) }
-	b.WriteString("table ip linerate {\n")
-	if r.SetElements > 0 {
-		elements := make([]string, r.SetElements)
-		for i := range elements {
-			elements[i] = address(i)
-		}
-		b.WriteString("set blocked { type ipv4_addr; elements = { " + strings.Join(elements, ", ") + " } }\n")
-	}
-	b.WriteString("chain forward { type filter hook forward priority 0; policy accept;\n")
-	if r.SetElements > 0 {
-		b.WriteString("ip saddr @blocked drop\n")
-	}
-	for i := range r.Linear {
-		b.WriteString("ip saddr " + address(i) + " drop\n")
-	}
-	if r.Stateful {
-		b.WriteString("ct state established accept\nct state new accept\n")
-	}
-	return b.String() + "}\n}\n", ""
+	return knob.NFTRules(r), ""
 }

@@ -45,6 +45,18 @@ func TestBSDRules(t *testing.T) {
 	}
 }
 
+func TestNFTRules(t *testing.T) {
+	got := NFTRules(setting.Rules{Linear: 1, SetElements: 2, MapElements: 1, Stateful: true})
+	want := "table ip linerate {\nset never { type ipv4_addr; elements = { 240.0.0.1, 240.0.0.2 } }\nmap never-map { type ipv4_addr : verdict; elements = { 240.0.0.1 : drop } }\n" +
+		"chain forward { type filter hook forward priority 0; policy drop;\nip saddr 240.0.0.1 drop\nip saddr @never drop\nip saddr vmap @never-map\nct state established,related accept\nct state new accept\n}\n}\n"
+	if four, _, _ := strings.Cut(got, "table ip6"); four != want {
+		t.Errorf("nft:\n%swant\n%s", four, want)
+	}
+	if got := NFTRules(setting.Rules{Linear: 1}); strings.Count(got, "policy accept") != 2 || strings.Contains(got, "set never") || !strings.Contains(got, "ip6 saddr 2001:db8::1 drop") {
+		t.Error(got)
+	}
+}
+
 func TestAsked(t *testing.T) {
 	err := errors.New("/sbin/sysctl a=1 in jail x: exit status 1: sysctl: unknown oid 'a'")
 	if got := reason(err); got != "sysctl: unknown oid 'a'" {

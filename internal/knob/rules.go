@@ -22,8 +22,48 @@ func never6(i int) netip.Addr {
 	return netip.AddrFrom16([16]byte{0x20, 0x01, 0x0d, 0xb8, 12: byte(n >> 24), 13: byte(n >> 16), 14: byte(n >> 8), 15: byte(n)})
 }
 
-// bsdFamilies are the two address families; a packet walks the rules of its family.
-var bsdFamilies = []func(int) netip.Addr{never, never6}
+// neverOf are the addresses of the two families; a packet walks the rules of its family.
+var neverOf = []func(int) netip.Addr{never, never6}
+
+// NFTRules returns a ruleset in the language of nft(8), a table for each family.
+func NFTRules(r setting.Rules) string {
+	if r.Text != "" {
+		return r.Text
+	}
+	var b strings.Builder
+	for i, address := range neverOf {
+		ip, kind := []string{"ip", "ip6"}[i], []string{"ipv4_addr", "ipv6_addr"}[i]
+		policy, tail := "accept", ""
+		if r.Stateful {
+			policy, tail = "drop", "ct state established,related accept\nct state new accept\n"
+		}
+		fmt.Fprintf(&b, "table %s linerate {\n%s%schain forward { type filter hook forward priority 0; policy %s;\n", ip,
+			elements("set never", kind, "", r.SetElements, address), elements("map never-map", kind+" : verdict", " : drop", r.MapElements, address), policy)
+		for i := range r.Linear {
+			fmt.Fprintf(&b, "%s saddr %s drop\n", ip, address(i))
+		}
+		if r.SetElements > 0 {
+			fmt.Fprintf(&b, "%s saddr @never drop\n", ip)
+		}
+		if r.MapElements > 0 {
+			fmt.Fprintf(&b, "%s saddr vmap @never-map\n", ip)
+		}
+		b.WriteString(tail + "}\n}\n")
+	}
+	return b.String()
+}
+
+// elements returns nft's definition of a set or map of n addresses, "" for none.
+func elements(what, kind, verdict string, n int, address func(int) netip.Addr) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = address(i).String() + verdict
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s { type %s; elements = { %s } }\n", what, kind, strings.Join(all, ", "))
+}
 
 // PFRules returns a ruleset in the language of pf.conf(5). Rules that never
 // match are for incoming packets, so that each packet traverses them once: pf
@@ -39,7 +79,7 @@ func PFRules(r setting.Rules) string {
 	if r.Stateful {
 		b.WriteString("block drop all\n")
 	}
-	for _, address := range bsdFamilies {
+	for _, address := range neverOf {
 		for i := range r.Linear {
 			fmt.Fprintf(&b, "block drop in quick from %s to any\n", address(i))
 		}
@@ -58,7 +98,7 @@ func PFRules(r setting.Rules) string {
 // PFTable returns the addresses in a ruleset's table, "" if there are none.
 func PFTable(r setting.Rules) string {
 	var b strings.Builder
-	for _, address := range bsdFamilies {
+	for _, address := range neverOf {
 		for i := range r.SetElements {
 			fmt.Fprintln(&b, address(i))
 		}
@@ -76,7 +116,7 @@ func IPFWRules(r setting.Rules) string {
 	var b strings.Builder
 	if r.SetElements > 0 {
 		b.WriteString("table never create type addr\n")
-		for _, address := range bsdFamilies {
+		for _, address := range neverOf {
 			for i := range r.SetElements {
 				fmt.Fprintf(&b, "table never add %s\n", address(i))
 			}
