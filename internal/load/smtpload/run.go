@@ -1,7 +1,6 @@
 package smtpload
 
 import (
-	"bufio"
 	"context"
 	"math/rand/v2"
 	"sync"
@@ -66,7 +65,7 @@ func Account(ctx context.Context, s Spec) (*request.Account, request.Meter, erro
 
 // Lane creates the i-th session.
 func (r *source) Lane(i int, tell client.Events) client.Lane {
-	return &session{r: r, i: i, tell: tell, in: bufio.NewReaderSize(nil, 4096)}
+	return &session{r: r, i: i, tell: tell}
 }
 
 // Used returns what the run has used so far.

@@ -1,9 +1,9 @@
 package smtpload
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
+	"net/textproto"
 	"strconv"
 	"strings"
 	"time"
@@ -21,7 +21,7 @@ type session struct {
 	i    int
 	tell client.Events
 	conn *client.Conn // nil if there is none
-	in   *bufio.Reader
+	text *textproto.Conn
 	sent int // messages in this session
 	n    int // messages in all sessions
 	last time.Time
@@ -38,21 +38,22 @@ func (s *session) Do(target int, deadline time.Time) client.Answer {
 		err = s.message(target, &a)
 	}
 	s.last = time.Now()
-	var refused *refusal
-	var failed *client.Failure
+	var said *textproto.Error
 	switch {
 	case err == nil:
 		a.Kind = request.OK
 		if s.sent++; s.r.PerSession > 0 && s.sent >= s.r.PerSession {
 			s.quit()
 		}
-	case errors.As(err, &refused):
-		a.Kind, a.Code, a.Detail = request.Status, refused.code, refused.Error()
-		if s.conn != nil { // ending the session cancels an unfinished message
-			s.quit()
+	case errors.As(err, &said) && said.Code >= 400:
+		a.Kind, a.Code, a.Detail = request.Status, said.Code, said.Error()
+		s.Close() // ending the session cancels an unfinished message
+	default:
+		failed := &client.Failure{At: client.Waiting, Err: err}
+		if s.conn == nil {
+			failed.At = client.Dialling
 		}
-	case errors.As(err, &failed):
-		a.Kind, a.Detail = failed.Kind(), failed.Error()
+		a.Kind, a.Detail = failed.Kind(), err.Error()
 		s.drop()
 	}
 	return a
@@ -72,12 +73,11 @@ func (s *session) ready(deadline time.Time) error {
 	defer cancel()
 	conn, err := s.r.d.TCP(ctx)
 	if err != nil {
-		return &client.Failure{At: client.Dialling, Err: err}
+		return err
 	}
-	s.conn, s.sent = conn, 0
-	s.in.Reset(conn)
+	s.conn, s.text, s.sent = conn, textproto.NewConn(conn), 0
 	_ = conn.SetDeadline(deadline)
-	if _, err := s.reply(220); err != nil {
+	if _, _, err := s.text.ReadResponse(220); err != nil {
 		return err
 	}
 	if err := s.command(250, "EHLO linerate.invalid"); err != nil {
@@ -88,24 +88,34 @@ func (s *session) ready(deadline time.Time) error {
 }
 
 // message delivers one message to the server.
-func (s *session) message(target int, a *client.Answer) (err error) {
+func (s *session) message(target int, a *client.Answer) error {
 	to := strings.Replace(s.r.To, "%d", strconv.Itoa(s.r.account()), 1)
-	if err = s.command(250, "MAIL FROM:<"+s.r.From+">"); err != nil {
-		return err
+	err := s.command(250, "MAIL FROM:<"+s.r.From+">")
+	if err == nil {
+		err = s.command(250, "RCPT TO:<"+to+">")
 	}
-	if err = s.command(250, "RCPT TO:<"+to+">"); err != nil {
-		return err
+	if err == nil {
+		err = s.command(354, "DATA")
 	}
-	if err = s.command(354, "DATA"); err != nil {
+	if err != nil {
 		return err
 	}
 	s.n++
 	s.compose(to, target)
-	if err = s.write(s.buf); err != nil {
+	if _, err := s.conn.Write(s.buf); err != nil {
 		return err
 	}
-	a.Code, err = s.reply(250)
+	a.Code, _, err = s.text.ReadResponse(250)
 	a.Body = int64(len(s.buf) - len(endOfData))
+	return err
+}
+
+// command sends a line and expects a reply code.
+func (s *session) command(want int, line string) error {
+	err := s.text.PrintfLine("%s", line)
+	if err == nil {
+		_, _, err = s.text.ReadResponse(want)
+	}
 	return err
 }
 
@@ -120,81 +130,6 @@ func (s *session) compose(to string, target int) {
 		text = text[from-from%(lineLength+2):] // at the start of a line
 	}
 	s.buf = append(append(s.buf, text...), endOfData...)
-}
-
-// command sends a line and expects a reply code.
-func (s *session) command(want int, line string) error {
-	s.buf = append(append(s.buf[:0], line...), '\r', '\n')
-	err := s.write(s.buf)
-	if err == nil {
-		_, err = s.reply(want)
-	}
-	return err
-}
-
-func (s *session) write(b []byte) error {
-	if _, err := s.conn.Write(b); err != nil {
-		return &client.Failure{At: client.Waiting, Err: err}
-	}
-	return nil
-}
-
-// maxReply bounds the number of lines in a reply.
-const maxReply = 64
-
-// refusal is a reply with a code of 400 or more.
-type refusal struct {
-	code int
-	text string
-}
-
-func (r *refusal) Error() string { return r.text }
-
-// reply reads a reply, which may have several lines.
-func (s *session) reply(want int) (int, error) {
-	for range maxReply {
-		line, err := s.in.ReadSlice('\n')
-		if err != nil {
-			return 0, &client.Failure{At: client.Waiting, Err: err}
-		}
-		code, more, ok := parseReply(line)
-		switch {
-		case !ok:
-			return 0, malformed("%.80q is not an SMTP reply", line)
-		case more:
-			continue
-		case code >= 400:
-			return code, &refusal{code, strings.TrimSpace(string(line))}
-		case code != want:
-			return code, malformed("the server said %.80q where %d was due", line, want)
-		}
-		return code, nil
-	}
-	return 0, malformed("a reply of more than %d lines", maxReply)
-}
-
-func malformed(format string, args ...any) error {
-	return &client.Failure{At: client.Waiting, Err: fmt.Errorf(format, args...)}
-}
-
-// parseReply parses "250 text" or, if more lines follow, "250-text".
-func parseReply(line []byte) (code int, more, ok bool) {
-	if len(line) < 4 || line[0] < '2' || line[0] > '5' {
-		return 0, false, false
-	}
-	for _, c := range line[:3] {
-		if c < '0' || c > '9' {
-			return 0, false, false
-		}
-		code = 10*code + int(c-'0')
-	}
-	switch line[3] {
-	case '-':
-		return code, true, true
-	case ' ', '\r', '\n':
-		return code, false, true
-	}
-	return 0, false, false
 }
 
 // takingLeave is how long a server may take to answer QUIT.

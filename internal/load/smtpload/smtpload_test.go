@@ -217,17 +217,6 @@ func TestBodiesHaveTheirSize(t *testing.T) {
 	}
 }
 
-func FuzzReply(f *testing.F) {
-	for _, s := range []string{"250 ok\r\n", "250-more\r\n", "", "25", "9xx y\r\n", "354\r\n"} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, line []byte) {
-		if code, _, ok := parseReply(line); ok && (code < 200 || code > 599) {
-			t.Errorf("%q has code %d", line, code)
-		}
-	})
-}
-
 // TestQueueIsWatched: depth, deferred messages, and the time to drain are recorded.
 func TestQueueIsWatched(t *testing.T) {
 	dir := t.TempDir()
