@@ -58,7 +58,7 @@ func (l Link) String() string {
 
 // LinkStats counts what a link did, in both directions together.
 type LinkStats struct {
-	How       string `json:"how"`        // veth, netem, tbf or user
+	How       string `json:"how"`        // veth or user
 	Packets   uint64 `json:"packets"`    // delivered
 	Bytes     uint64 `json:"bytes"`      // of the delivered packets
 	Lost      uint64 `json:"lost"`       // by the configured loss

@@ -85,7 +85,7 @@ func (b *Sites) notes() []string {
 type site struct {
 	clients, server, origin *namespace
 	link                    func() testbed.LinkStats
-	user                    *Link // if the link is linerate's own
+	user                    *Link // nil for a wire
 }
 
 // Raise replaces all sites by new ones.
@@ -187,36 +187,34 @@ func sources(n int) []netip.Addr {
 	return out
 }
 
-// join puts a link between two namespaces: a veth pair, with netem or tbf at
-// either end if they suffice and the kernel has them, else linerate's own
-// link.
-func (s *site) join(l testbed.Link, seed uint64, nsA *namespace, a end, nsB *namespace, b end) error {
-	how := linkBy(l)
-	if how == How {
-		return s.joinOwn(l, seed, nsA, a, nsB, b)
+// join puts a link between two namespaces: a veth pair, or linerate's own, which does the same on
+// every kernel.
+func (s *site) join(l testbed.Link, seed uint64, nsA *namespace, a end, nsB *namespace, b end) (err error) {
+	if l.IsWire() {
+		s.link = func() testbed.LinkStats { return wireStats(nsA, a.Device) }
+		return wire(nsA, a, nsB, b)
 	}
-	if err := wire(nsA, a, nsB, b); err != nil {
-		return err
-	}
-	for _, side := range []struct {
-		ns *namespace
-		e  end
-	}{{nsA, a}, {nsB, b}} {
-		if err := side.ns.do(func() error { return shape(how, side.e.Device, l) }); err != nil {
-			return err
-		}
-	}
-	s.link = func() testbed.LinkStats { return wireStats(how, nsA, a.Device) }
-	return nil
-}
-
-func (s *site) joinOwn(l testbed.Link, seed uint64, nsA *namespace, a end, nsB *namespace, b end) (err error) {
-	s.user, err = Join(End{In: nsA.do, Device: a.Device}, End{In: nsB.do, Device: b.Device}, l, seed)
-	if err != nil {
+	if s.user, err = Join(End{In: nsA.do, Device: a.Device}, End{In: nsB.do, Device: b.Device}, l, seed); err != nil {
 		return err
 	}
 	s.link = s.user.Stats
 	return errors.Join(nsA.do(func() error { return raise(a) }), nsB.do(func() error { return raise(b) }))
+}
+
+// wireStats returns a veth's statistics, for both directions together.
+func wireStats(ns *namespace, device string) testbed.LinkStats {
+	s := testbed.LinkStats{How: "veth"}
+	_ = ns.do(func() error { // a removed namespace has no statistics
+		link, err := netlink.LinkByName(device)
+		if err != nil {
+			return err
+		}
+		if n := link.Attrs().Statistics; n != nil {
+			s.Packets, s.Bytes = n.RxPackets+n.TxPackets, n.RxBytes+n.TxBytes
+		}
+		return nil
+	})
+	return s
 }
 
 // set applies a site's settings to its server's namespace.
