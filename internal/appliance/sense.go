@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/freebsd"
+	"linerate/internal/list"
 )
 
 // sense is the state of parsing a config.xml of a descendant of m0n0wall.
@@ -191,6 +192,104 @@ func (s *sense) switchOffloads(off func(tag string, nic *fact.NIC) bool) {
 			for _, w := range o.words {
 				nic.ConfigFlags = append(nic.ConfigFlags, sign+w)
 			}
+		}
+	}
+}
+
+// readOPNsense parses OPNsense's config.xml. Its tunables go to both loader.conf and sysctl(8). An
+// interface's own offload settings apply if it says so. If the configuration does not mention
+// offloads, they are off in a new one and on in one from before 26.1 (the settings' model has a
+// default that the old pages lacked).
+func readOPNsense(p *Product, files []File) Config {
+	return readSense(p, files, "opnsense", func(s *sense) {
+		settings := s.root.first("OPNsense", "Interfaces", "settings")
+		s.switchOffloads(func(tag string, nic *fact.NIC) bool {
+			if n := s.assigned(nic.Name); n.first("hw_settings_overwrite").value() == "1" {
+				return ticked(n, tag)
+			}
+			if settings.has(tag) {
+				return ticked(settings, tag)
+			}
+			return ticked(s.root.first("system"), tag)
+		})
+		s.c.Services = s.services()
+		s.opnsensePipes()
+	})
+}
+
+// assigned returns the element of the interface assigned to a device.
+func (s *sense) assigned(device string) *node {
+	for _, all := range s.root.at("interfaces") {
+		if n, ok := list.Find(all.children, func(n *node) bool { return n.first("if").value() == device }); ok {
+			return n
+		}
+	}
+	return nil
+}
+
+// ticked reports whether a box is ticked: its element exists and is not 0.
+func ticked(n *node, tag string) bool { return n.has(tag) && n.first(tag).value() != "0" }
+
+// senseServices lists the elements of daemons that audits know, and whether their presence means
+// enabled.
+var senseServices = []struct {
+	name string
+	path []string
+	tag  string
+}{
+	{"unbound", []string{"unbound"}, "enable"}, {"unbound", []string{"OPNsense", "unboundplus", "general"}, "enabled"},
+	{"openvpn", []string{"openvpn", "openvpn-server"}, "vpnid"}, {"openvpn", []string{"OPNsense", "OpenVPN", "Instances", "Instance"}, "enabled"},
+	{"wireguard", []string{"OPNsense", "wireguard", "general"}, "enabled"},
+	{"haproxy", []string{"OPNsense", "HAProxy", "general"}, "enabled"},
+}
+
+func (s *sense) services() []fact.Service {
+	var all []fact.Service
+	for _, d := range senseServices {
+		if yes := slices.ContainsFunc(s.root.at(d.path...), func(n *node) bool { return ticked(n, d.tag) }); yes {
+			all = append(all, fact.Service{Name: d.name, Enabled: &yes})
+		}
+	}
+	return all
+}
+
+// readPfSense parses pfSense's config.xml. Its tunables are for sysctl(8) only: loader tunables
+// belong in /boot/loader.conf.local.
+func readPfSense(p *Product, files []File) Config {
+	return readSense(p, files, "pfsense", func(s *sense) {
+		system := s.root.first("system")
+		if r, near, ok := p.ReleaseByConfig(s.root.first("version").value()); ok && near {
+			s.c.As = r.Release
+		} else if ok {
+			s.c.Version = r.Release
+		}
+		s.switchOffloads(func(tag string, nic *fact.NIC) bool {
+			virtual := strings.HasPrefix(nic.Name, "vtnet") || strings.HasPrefix(nic.Name, "ena")
+			return system.has(tag) || virtual && tag == "disablechecksumoffloading"
+		})
+		s.timeouts(system)
+		s.c.Services = s.services()
+		s.pfsenseLimiters()
+		s.pfsenseALTQ()
+	})
+}
+
+// pfSenseTimeouts maps prefixes of its fields <tcpfirsttimeout> and so on to the states of each
+// protocol.
+var pfSenseTimeouts = map[string]string{
+	"tcp": "first opening established closing finwait closed tsdiff", "sctp": "first opening established closing closed",
+	"udp": "first single multiple", "icmp": "first error", "other": "first single multiple",
+}
+
+func (s *sense) timeouts(system *node) {
+	for _, protocol := range []string{"tcp", "sctp", "udp", "icmp", "other"} {
+		for _, state := range strings.Fields(pfSenseTimeouts[protocol]) {
+			n := system.first(protocol + state + "timeout")
+			v, err := strconv.ParseUint(n.value(), 10, 64)
+			if err != nil {
+				continue
+			}
+			s.c.PF.Timeouts = append(s.c.PF.Timeouts, fact.Limit{Name: protocol + "." + state, Value: v, File: s.file, Line: n.line, Text: fmt.Sprintf("system/%s: %d", n.name, v)})
 		}
 	}
 }

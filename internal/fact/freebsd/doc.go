@@ -6,7 +6,11 @@
 // are limited, nothing is executed, and nothing panics.
 package freebsd
 
-import "linerate/internal/fact"
+import (
+	"strings"
+
+	"linerate/internal/fact"
+)
 
 // Limits on one file. No person writes a configuration beyond them.
 const (
@@ -28,3 +32,22 @@ func (c *Config) add(l fact.Line) {
 	l.Order = len(c.Lines) + 1
 	c.Lines = append(c.Lines, l)
 }
+
+func firstLine(text string) string {
+	l, _, _ := strings.Cut(text, "\n")
+	return clip(l, 200)
+}
+
+// clip shortens a text for a message.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}
+
+func isAlnum(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }

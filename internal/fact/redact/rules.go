@@ -3,7 +3,10 @@ package redact
 import (
 	_ "embed" // the table
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -140,6 +143,85 @@ func statesOf(heading string) []state {
 	for c := range strings.SplitSeq(choices, ",") {
 		for _, s := range statesOf(tail) {
 			all = append(all, state{head + c + s.name, append([]string{c}, s.held...)})
+		}
+	}
+	return all
+}
+
+//go:embed redact.awk
+var engine string
+
+// Awk returns Text as a program for any awk: its table, and an engine that reads it. Its input
+// lines are "kind, tab, name, tab, source, tab, destination"; it appends what it left out to the
+// file named by the variable report, in the format of a capture's manifest.
+func Awk() string {
+	var t strings.Builder
+	fmt.Fprintf(&t, "\tMARK = %s\n\tLONGEST = %d\n\tSTEPS = %d\n\tLINE = %d\n\tNUMBER = %s\n", awkString(Mark), maxValue, maxSteps, maxLine, awkString(written().number))
+	for _, r := range written().rules {
+		args := []string{r.at, r.pattern, string(r.act), r.to, r.set, r.ahead}
+		for len(args) > 3 && args[len(args)-1] == "" {
+			args = args[:len(args)-1]
+		}
+		for i, a := range args {
+			args[i] = awkString(a)
+		}
+		fmt.Fprintf(&t, "\tr(%s)\n", strings.Join(args, ", "))
+	}
+	ends := written().eol
+	for _, state := range slices.Sorted(maps.Keys(ends)) {
+		fmt.Fprintf(&t, "\tEOL[%s] = %s\n", awkString(state), awkString(ends[state]))
+	}
+	for _, line := range wordLines() {
+		t.WriteString(line)
+	}
+	return strings.Replace(engine, "@TABLE@\n", t.String(), 1)
+}
+
+// wordLines returns the sets, a few words per line: some awks limit lines to 4 KiB.
+func wordLines() []string {
+	sets := map[string][]string{}
+	for _, w := range allWords() {
+		set, word, _ := strings.Cut(w, " ")
+		sets[set] = append(sets[set], word)
+	}
+	var lines []string
+	for _, set := range slices.Sorted(maps.Keys(sets)) {
+		slices.Sort(sets[set])
+		for some := range slices.Chunk(slices.Compact(sets[set]), 24) {
+			lines = append(lines, fmt.Sprintf("\tw(%s, %s)\n", awkString(set), awkString(strings.Join(some, " "))))
+		}
+	}
+	return lines
+}
+
+func awkString(s string) string {
+	s = strings.ReplaceAll(s, `\t`, "\t")
+	return strings.ReplaceAll(strconv.Quote(s), `\u0000`, "")
+}
+
+// The sets of words with a name in Go; rules.txt names others: boot, param, module of Linux, rc,
+// loader, systemd, shell, and plain, whose words pass anywhere.
+const setWord = "word" // values: choices, algorithms, options
+
+// catalogueWords lists the names and choices of the catalogue, one set and word per line. A test of
+// the catalogue keeps it up to date; its -update writes it.
+//
+//go:embed words.txt
+var catalogueWords string
+
+// ownWords lists the words that the catalogue lacks, a set and some of its words per line.
+//
+//go:embed ownwords.txt
+var ownWords string
+
+// allWords returns all sets, as "set word".
+func allWords() []string {
+	var all []string
+	for line := range strings.Lines(catalogueWords + ownWords) {
+		if set, words, _ := strings.Cut(line, " "); set != "#" {
+			for w := range strings.FieldsSeq(words) {
+				all = append(all, set+" "+w)
+			}
 		}
 	}
 	return all

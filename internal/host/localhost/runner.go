@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -82,3 +83,21 @@ func (r *Runner) Where() string { return "this host" }
 
 // Close does nothing.
 func (r *Runner) Close() error { return nil }
+
+var _ host.Piper = (*Runner)(nil)
+
+// Pipe implements host.Piper.
+func (r *Runner) Pipe(_ context.Context, script string, args ...string) (io.ReadWriteCloser, error) {
+	if err := host.CheckPiped(script, args); err != nil {
+		return nil, err
+	}
+	cmd := exec.Command("/bin/sh", append([]string{"-c", script, "linerate"}, args...)...)
+	cmd.Env = append(os.Environ(), r.Env...)
+	return host.StartPipe(cmd, func(err error, said string) error {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			return &host.ScriptError{Code: exit.ExitCode(), Stderr: said}
+		}
+		return err
+	})
+}

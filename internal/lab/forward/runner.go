@@ -5,10 +5,10 @@
 // Files:
 //
 //   - the runner and its bed: runner.go
-//   - trials one after another: trial.go, chain.go; floods: management.go
+//   - trials one after another, and what is observed meanwhile: trial.go, chain.go; floods: management.go
 //   - arms set up together, measured in slices or in turns: instance.go, slices.go,
 //     overload.go
-//   - observations during trials: watched.go; profiles: look.go
+//   - profiles: look.go
 package forward
 
 import (

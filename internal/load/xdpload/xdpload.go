@@ -3,3 +3,8 @@
 // runs as an XDP program. Both need root, or CAP_BPF, CAP_NET_ADMIN,
 // CAP_NET_RAW and CAP_PERFMON in the initial user namespace.
 package xdpload
+
+//go:generate go run github.com/cilium/ebpf/cmd/bpf2go -target bpfel -tags linux -cflags "-mcpu=v3 -Wall -Werror" generate ../../../bpf/generate.bpf.c
+//go:generate go run github.com/cilium/ebpf/cmd/bpf2go -target bpfel -tags linux -cflags "-mcpu=v3 -Wall -Werror" receive ../../../bpf/receive.bpf.c
+//go:generate go run github.com/cilium/ebpf/cmd/bpf2go -target bpfel -tags linux -cflags "-mcpu=v3 -Wall -Werror" refused ../../../bpf/refused.bpf.c
+//go:generate go run github.com/cilium/ebpf/cmd/bpf2go -target bpfel -tags linux -cflags "-mcpu=v3 -Wall -Werror" slices ../../../bpf/slices.bpf.c

@@ -10,9 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
 	"runtime"
-
-	"linerate/internal/wait"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 
@@ -21,6 +22,7 @@ import (
 	"linerate/internal/port"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
+	"linerate/internal/wait"
 )
 
 // Label is printed with every number from namespaces.
@@ -193,3 +195,15 @@ func canNest() error {
 	}
 	return nil
 }
+
+// registryDir is the directory with a journal for each lab that may change host
+// settings, by which a later start recognises the leftovers of dead owners.
+func registryDir() string {
+	if os.Geteuid() == 0 && !InUserNamespace() {
+		return "/run/linerate"
+	}
+	return filepath.Join(os.TempDir(), "linerate-"+strconv.Itoa(os.Getuid()))
+}
+
+// Sweep restores what dead owners changed on the host.
+func Sweep() error { return knob.RestoreDead(registryDir()) }
