@@ -13,6 +13,7 @@ import (
 	"linerate/internal/assemble"
 	"linerate/internal/cli"
 	"linerate/internal/lab"
+	"linerate/internal/list"
 	"linerate/internal/live"
 	"linerate/internal/show"
 	"linerate/internal/study"
@@ -73,7 +74,7 @@ func studyLines() ([]studyLine, error) {
 		}
 		lines = append(lines, l)
 	}
-	slices.SortStableFunc(lines, func(a, b studyLine) int {
+	list.Sort(lines, func(a, b studyLine) int {
 		return cmp.Or(cmp.Compare(topicOrder(a.Topic), topicOrder(b.Topic)), cmp.Compare(a.Topic, b.Topic))
 	})
 	return lines, nil

@@ -135,6 +135,6 @@ func addCauses(a, b []Cause) []Cause {
 			out = append(out, c)
 		}
 	}
-	slices.SortStableFunc(out, func(x, y Cause) int { return cmp.Compare(y.Frames, x.Frames) })
+	list.Sort(out, func(x, y Cause) int { return cmp.Compare(y.Frames, x.Frames) })
 	return out
 }

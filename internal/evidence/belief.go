@@ -117,7 +117,7 @@ func Weigh(rows []Row, h *Host) []Change {
 	for key, rows := range by {
 		out = append(out, weigh(key[0], key[1], rows, h))
 	}
-	slices.SortFunc(out, func(a, b Change) int {
+	list.Sort(out, func(a, b Change) int {
 		return cmp.Or(byValue(a.Before, b.Before), byValue(a.After, b.After))
 	})
 	return out
@@ -185,7 +185,7 @@ func weigh(before, after string, rows []Row, h *Host) Change {
 		pools[k] = append(pools[k], r)
 		c.Verdicts = append(c.Verdicts, r.ID)
 	}
-	slices.SortStableFunc(order, func(a, b key) int { return len(pools[b]) - len(pools[a]) })
+	list.Sort(order, func(a, b key) int { return len(pools[b]) - len(pools[a]) })
 	secondary := list.Filter(order, func(k key) bool { return !k.primary })
 	for _, k := range order {
 		at := level
@@ -196,7 +196,7 @@ func weigh(before, after string, rows []Row, h *Host) Change {
 		p.Metric, p.Primary, p.Workload = k.metric, k.primary, k.workload
 		c.Metrics = append(c.Metrics, p)
 	}
-	slices.SortStableFunc(c.Metrics, func(a, b Pooled) int { return rank(a) - rank(b) })
+	list.Sort(c.Metrics, func(a, b Pooled) int { return rank(a) - rank(b) })
 	c.Stopped = slices.Compact(c.Stopped)
 	c.conclude(h)
 	return c

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/list"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
@@ -126,7 +127,7 @@ const (
 // same rows always give the same bytes.
 func Format(rows []Row, source string) []byte {
 	rows = slices.Clone(rows)
-	slices.SortFunc(rows, func(a, b Row) int {
+	list.Sort(rows, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(a.Tunable, b.Tunable), cmp.Compare(a.CPU, b.CPU), cmp.Compare(a.Release, b.Release), cmp.Compare(a.Study, b.Study), cmp.Compare(a.ID, b.ID))
 	})
 	var b bytes.Buffer

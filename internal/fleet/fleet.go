@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"linerate/internal/audit"
+	"linerate/internal/list"
 	"linerate/internal/show"
 )
 
@@ -283,7 +284,7 @@ func Total(counts []RuleCount) []RuleTotal {
 		}
 	}
 	worse := audit.Severities()
-	slices.SortStableFunc(out, func(a, b RuleTotal) int {
+	list.Sort(out, func(a, b RuleTotal) int {
 		return cmp.Or(cmp.Compare(slices.Index(worse, b.Severity), slices.Index(worse, a.Severity)), cmp.Compare(b.Hosts, a.Hosts), cmp.Compare(a.Rule, b.Rule))
 	})
 	return out
@@ -355,7 +356,7 @@ func Worst(findings []Finding) map[string]audit.Severity {
 
 // SortGroups sorts groups, largest first.
 func SortGroups(groups []Group) {
-	slices.SortFunc(groups, func(a, b Group) int {
+	list.Sort(groups, func(a, b Group) int {
 		return cmp.Or(cmp.Compare(b.Hosts, a.Hosts), strings.Compare(a.Role, b.Role), strings.Compare(a.OS, b.OS), strings.Compare(a.Release, b.Release))
 	})
 }

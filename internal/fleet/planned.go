@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
@@ -103,7 +102,7 @@ func Summarise(all []Planned) PlanSummary {
 			s.Changes[i].Hosts++
 		}
 	}
-	slices.SortStableFunc(s.Changes, func(a, b GroupedChange) int {
+	list.Sort(s.Changes, func(a, b GroupedChange) int {
 		return cmp.Or(cmp.Compare(b.Hosts, a.Hosts), strings.Compare(a.Setting, b.Setting), strings.Compare(a.Value, b.Value))
 	})
 	return s

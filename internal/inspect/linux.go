@@ -9,6 +9,7 @@ import (
 	"linerate/internal/fact"
 	"linerate/internal/fact/linux"
 	"linerate/internal/fact/release"
+	"linerate/internal/list"
 )
 
 // linux inspects a Linux host through /proc and /sys, which a tree or a bundle may also have, then
@@ -92,7 +93,7 @@ func (in *inspection) linuxPower() {
 			in.f.CPU.Idle = append(in.f.CPU.Idle, fact.IdleState{LatencyUS: fact.Int(in.text(path + "/latency")), Disabled: in.text(path+"/disable") == "1"})
 		}
 	}
-	slices.SortStableFunc(in.f.CPU.Idle, func(a, b fact.IdleState) int { return cmp.Compare(a.LatencyUS, b.LatencyUS) })
+	list.Sort(in.f.CPU.Idle, func(a, b fact.IdleState) int { return cmp.Compare(a.LatencyUS, b.LatencyUS) })
 	in.f.CPU.IOMMU = in.text("/sys/kernel/iommu_groups/0/type")
 }
 
@@ -112,7 +113,7 @@ func (in *inspection) linuxNodes() {
 				MemoryBytes: linux.NodeMemory(in.text(dir + "/" + n + "/meminfo"))})
 		}
 	}
-	slices.SortFunc(in.f.CPU.Domains, func(a, b fact.Domain) int { return cmp.Compare(a.ID, b.ID) })
+	list.Sort(in.f.CPU.Domains, func(a, b fact.Domain) int { return cmp.Compare(a.ID, b.ID) })
 }
 
 func (in *inspection) mitigations() {
@@ -303,7 +304,7 @@ func (in *inspection) linuxCounters() {
 	for protocol, path := range map[string]string{"tcp4": "/proc/net/tcp", "tcp6": "/proc/net/tcp6", "udp4": "/proc/net/udp", "udp6": "/proc/net/udp6"} {
 		in.f.Listeners = append(in.f.Listeners, linux.ParseListeners(protocol, in.text(path))...)
 	}
-	slices.SortFunc(in.f.Listeners, func(a, b fact.Listener) int {
+	list.Sort(in.f.Listeners, func(a, b fact.Listener) int {
 		return cmp.Or(cmp.Compare(a.Port, b.Port), cmp.Compare(a.Protocol, b.Protocol))
 	})
 }

@@ -184,7 +184,7 @@ func Cuts(k Key, value, management string) string {
 // lower bound above its upper one, by retrying.
 func Order(keys []Key) []Key {
 	keys = slices.Clone(keys)
-	slices.SortStableFunc(keys, func(a, b Key) int { return rank(a) - rank(b) })
+	list.Sort(keys, func(a, b Key) int { return rank(a) - rank(b) })
 	return keys
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"linerate/internal/evidence"
+	"linerate/internal/list"
 	"linerate/internal/stats"
 	"linerate/internal/tunable"
 )
@@ -116,7 +117,7 @@ func sameIdea(cs []Change) bool {
 // Sort orders lines for side-by-side reading: by hardware, release and
 // workload.
 func Sort(lines []Line) {
-	slices.SortStableFunc(lines, func(a, b Line) int {
+	list.Sort(lines, func(a, b Line) int {
 		return cmp.Or(cmp.Compare(a.Hardware, b.Hardware), cmp.Compare(a.NIC, b.NIC), cmp.Compare(a.Release, b.Release),
 			cmp.Compare(a.Study, b.Study), cmp.Compare(a.Workload, b.Workload), cmp.Compare(a.Variant, b.Variant))
 	})

@@ -159,7 +159,7 @@ func (b *Batch) Rows() ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(a.ID, b.ID) })
+		list.Sort(rows, func(a, b Row) int { return cmp.Compare(a.ID, b.ID) })
 		all = append(all, slices.CompactFunc(rows, func(a, b Row) bool { return a.ID == b.ID })...)
 	}
 	return all, nil

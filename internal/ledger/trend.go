@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"linerate/internal/list"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
@@ -48,7 +49,7 @@ var shownStep = math.Log(1.02)
 // Trends returns the series of at least two runs in lines: each control's means, and each variant's effects.
 func Trends(lines []Line) (out []Trend) {
 	lines = slices.Clone(lines)
-	slices.SortStableFunc(lines, func(a, b Line) int {
+	list.Sort(lines, func(a, b Line) int {
 		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.StudyID, b.StudyID))
 	})
 	type key [6]string
@@ -77,7 +78,7 @@ func Trends(lines []Line) (out []Trend) {
 	for i := range out {
 		out[i].watch()
 	}
-	slices.SortStableFunc(out, func(a, b Trend) int { return cmp.Or(cmp.Compare(a.Machine, b.Machine), cmp.Compare(a.Study, b.Study)) })
+	list.Sort(out, func(a, b Trend) int { return cmp.Or(cmp.Compare(a.Machine, b.Machine), cmp.Compare(a.Study, b.Study)) })
 	return out
 }
 

@@ -10,6 +10,7 @@ import (
 	"linerate/internal/evidence"
 	"linerate/internal/fact"
 	"linerate/internal/judge"
+	"linerate/internal/list"
 	"linerate/internal/role"
 	"linerate/internal/show"
 	"linerate/internal/tunable"
@@ -330,11 +331,11 @@ func (p *planning) removals() {
 // removals by place.
 func (p *planning) order() {
 	rank := map[string]int{Correctness: 0, Arithmetic: 1, MeasuredHere: 2, MeasuredOthers: 3, Unmeasured: 4}
-	slices.SortStableFunc(p.plan.Settings, func(a, b Step) int {
+	list.Sort(p.plan.Settings, func(a, b Step) int {
 		return cmp.Or(cmp.Compare(rank[a.Evidence.Kind], rank[b.Evidence.Kind]), cmp.Compare(a.ID(), b.ID()))
 	})
-	slices.SortStableFunc(p.plan.LeftAlone, func(a, b LeftAlone) int { return cmp.Compare(a.Name, b.Name) })
-	slices.SortStableFunc(p.plan.Remove, func(a, b Removal) int {
+	list.Sort(p.plan.LeftAlone, func(a, b LeftAlone) int { return cmp.Compare(a.Name, b.Name) })
+	list.Sort(p.plan.Remove, func(a, b Removal) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Finding, b.Finding))
 	})
 }

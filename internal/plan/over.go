@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
+	"linerate/internal/list"
 	"linerate/internal/setting"
 )
 
@@ -53,7 +54,7 @@ func (p Plan) Removals() []Removal {
 	for _, s := range p.Settings {
 		all = append(all, s.Instead...)
 	}
-	slices.SortStableFunc(all, func(a, b Removal) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
+	list.Sort(all, func(a, b Removal) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
 	return slices.CompactFunc(all, Removal.same)
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/list"
 	"linerate/internal/show"
 )
 
@@ -76,7 +77,7 @@ func layout(root *node) (boxes []box, depth int) {
 		place(root, 0, 0)
 	}
 	if len(boxes) > mostBoxes {
-		slices.SortStableFunc(boxes, func(a, b box) int { return cmp.Compare(b.width, a.width) })
+		list.Sort(boxes, func(a, b box) int { return cmp.Compare(b.width, a.width) })
 		boxes = boxes[:mostBoxes]
 	}
 	return boxes, depth

@@ -7,8 +7,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"slices"
 
+	"linerate/internal/list"
 	"linerate/internal/study"
 	"linerate/internal/study/record"
 )
@@ -87,7 +87,7 @@ type BedRecord struct {
 // study.yaml, trials.jsonl, results.json and the hosts' facts, starting with those of the first
 // testbed by name.
 func MakeRecord(spec study.Spec, seed uint64, text []byte, beds []BedRecord, trials []study.Trial) ([]File, error) {
-	slices.SortFunc(beds, func(a, b BedRecord) int { return bytes.Compare([]byte(a.Testbed), []byte(b.Testbed)) })
+	list.Sort(beds, func(a, b BedRecord) int { return bytes.Compare([]byte(a.Testbed), []byte(b.Testbed)) })
 	files := []File{{Name: record.SpecFile, Data: text}}
 	var log bytes.Buffer
 	enc := json.NewEncoder(&log)

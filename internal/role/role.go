@@ -15,6 +15,7 @@ import (
 	"linerate/internal/fact"
 	"linerate/internal/fact/factexpr"
 	"linerate/internal/hint"
+	"linerate/internal/list"
 )
 
 // Guess is the guessed role of a host.
@@ -135,7 +136,7 @@ func guess(known []Role, f *fact.Facts) (Guess, error) {
 	if len(candidates) == 0 {
 		return Guess{Role: "endpoint", Reasons: []string{}}, nil
 	}
-	slices.SortStableFunc(candidates, func(a, b Candidate) int { return cmp.Compare(b.Weight, a.Weight) })
+	list.Sort(candidates, func(a, b Candidate) int { return cmp.Compare(b.Weight, a.Weight) })
 	return Guess{Role: candidates[0].Role, Reasons: candidates[0].Reasons, Others: candidates[1:]}, nil
 }
 
@@ -153,7 +154,7 @@ func (r Role) weigh(host *factexpr.Host) (Candidate, error) {
 			held = append(held, e)
 		}
 	}
-	slices.SortStableFunc(held, func(a, b Evidence) int { return cmp.Compare(b.Weight, a.Weight) })
+	list.Sort(held, func(a, b Evidence) int { return cmp.Compare(b.Weight, a.Weight) })
 	for _, e := range held {
 		c.Reasons = append(c.Reasons, e.Reason)
 	}

@@ -2,9 +2,9 @@ package search
 
 import (
 	"cmp"
-	"slices"
 
 	"linerate/internal/hint"
+	"linerate/internal/list"
 )
 
 // Goal defines a throughput (draft-ietf-bmwg-mlrsearch-15, "Search Goal"): at
@@ -119,7 +119,7 @@ func (g Goal) ConditionalThroughput(trials []Outcome) float64 {
 			total += o.effective()
 		}
 	}
-	slices.SortStableFunc(full, func(a, b Outcome) int { return cmp.Compare(a.LossRatio, b.LossRatio) })
+	list.Sort(full, func(a, b Outcome) int { return cmp.Compare(a.LossRatio, b.LossRatio) })
 	remaining := max(g.DurationSum, total) * (1 - g.ExceedRatio)
 	loss := 1.0
 	for i, o := range full {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/list"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 )
@@ -65,7 +66,7 @@ func answer(s Spec, r Results) string {
 
 // tellEffects lists shown effects, the largest first.
 func tellEffects(vs []Verdict, m Metric) string {
-	slices.SortStableFunc(vs, func(a, b Verdict) int { return cmp.Compare(size(b), size(a)) })
+	list.Sort(vs, func(a, b Verdict) int { return cmp.Compare(size(b), size(a)) })
 	var told []string
 	for i, v := range vs {
 		shown, _, _ := v.Size()

@@ -124,7 +124,7 @@ func partsOf(s Spec, w Sweep) (parts []Part, byLoad bool) {
 }
 
 func sortPoints(c *Curve) {
-	slices.SortStableFunc(c.Points, func(a, b Spot) int { return cmp.Compare(a.X, b.X) })
+	list.Sort(c.Points, func(a, b Spot) int { return cmp.Compare(a.X, b.X) })
 }
 
 // byBlock returns an arm's valid values of a metric by block.

@@ -5,6 +5,8 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
+
+	"linerate/internal/list"
 )
 
 // Unit is what one testbed runs at a time: a block.
@@ -184,7 +186,7 @@ func nextInBlock(slots []Slot, done []Trial, unavailable map[string]bool, s Spec
 	}
 	// The arm with the fewest tries goes first, so that one bad arm does not
 	// use up the quiet time that the others may need too.
-	slices.SortStableFunc(arms, func(a, b tally) int { return cmp.Compare(a.tried, b.tried) })
+	list.Sort(arms, func(a, b tally) int { return cmp.Compare(a.tried, b.tried) })
 	inInstances := slices.ContainsFunc(done, func(t Trial) bool { return t.Attempt() > 0 })
 	for _, a := range arms {
 		if inInstances && a.slot.Variant != s.Control && a.slot.Variant != AA {

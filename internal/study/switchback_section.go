@@ -10,6 +10,7 @@ import (
 
 	"linerate/internal/chart"
 	"linerate/internal/document"
+	"linerate/internal/list"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 )
@@ -49,7 +50,7 @@ func windowsOf(trials []Trial, part string) (out []window) {
 			out = append(out, window{t, w})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b window) int { return a.Start.Compare(b.Start) })
+	list.Sort(out, func(a, b window) int { return a.Start.Compare(b.Start) })
 	return out
 }
 

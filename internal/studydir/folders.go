@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"linerate/internal/list"
 	"linerate/internal/study/record"
 )
 
@@ -50,7 +51,7 @@ func (f Folder) List() ([]Found, error) {
 			all = append(all, found)
 		}
 	}
-	slices.SortFunc(all, func(a, b Found) int { return cmp.Or(b.Changed.Compare(a.Changed), cmp.Compare(a.Name, b.Name)) })
+	list.Sort(all, func(a, b Found) int { return cmp.Or(b.Changed.Compare(a.Changed), cmp.Compare(a.Name, b.Name)) })
 	return all[:min(len(all), maxFound)], nil
 }
 

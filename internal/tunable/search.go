@@ -42,7 +42,7 @@ func (c *Catalogue) Search(os, words string, most int) []Match {
 			found = append(found, Match{r, s})
 		}
 	}
-	slices.SortStableFunc(found, func(a, b Match) int {
+	list.Sort(found, func(a, b Match) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(len(a.Record.Name), len(b.Record.Name)))
 	})
 	if most > 0 && len(found) > most {

@@ -45,7 +45,7 @@ func Draw(dir string, planned []fleet.Planned, steps fleet.Steps, t wedge.Trial,
 	ends := steps.Divide(len(all))
 	t.Waves = len(ends)
 	t.Hosts = slices.DeleteFunc(wedge.Draw(all, ends, t.Seed), func(h wedge.Host) bool { return h.Wave == 0 })
-	slices.SortStableFunc(t.Hosts, func(a, b wedge.Host) int { return cmp.Compare(a.Step(), b.Step()) })
+	list.Sort(t.Hosts, func(a, b wedge.Host) int { return cmp.Compare(a.Step(), b.Step()) })
 	if err := t.Check(); err != nil {
 		return nil, nil, err
 	}
@@ -92,7 +92,7 @@ func treated(dir string, by map[string]fleet.Planned, t *wedge.Trial) error {
 		c.Hosts = n
 		t.Changes = append(t.Changes, c)
 	}
-	slices.SortFunc(t.Changes, func(a, b wedge.Change) int {
+	list.Sort(t.Changes, func(a, b wedge.Change) int {
 		return cmp.Or(cmp.Compare(b.Hosts, a.Hosts), cmp.Compare(a.Setting, b.Setting), cmp.Compare(a.Before, b.Before), cmp.Compare(a.After, b.After))
 	})
 	return nil

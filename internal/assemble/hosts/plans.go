@@ -22,6 +22,7 @@ import (
 	"linerate/internal/fleet"
 	"linerate/internal/hint"
 	"linerate/internal/host"
+	"linerate/internal/list"
 	"linerate/internal/plan"
 )
 
@@ -82,7 +83,7 @@ func (p *Plans) inOrder() ([]fleet.Planned, error) {
 	for i, t := range p.Targets {
 		at[t.Name] = i - len(p.Targets) // before hosts of other lists
 	}
-	slices.SortStableFunc(all, func(a, b fleet.Planned) int { return cmp.Compare(at[a.Name], at[b.Name]) })
+	list.Sort(all, func(a, b fleet.Planned) int { return cmp.Compare(at[a.Name], at[b.Name]) })
 	return all, p.rewrite(all)
 }
 

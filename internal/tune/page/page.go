@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"linerate/internal/document"
+	"linerate/internal/list"
 	"linerate/internal/show"
 	"linerate/internal/tune"
 	"linerate/internal/tune/space"
@@ -67,7 +68,7 @@ func (r *Report) Fill() {
 func (r *Report) effects() (out []row) {
 	factors := space.Factors(r.Space)
 	seen := slices.DeleteFunc(slices.Clone(r.Result.Model.Effects), func(e tune.Effect) bool { return e.Seen == 0 })
-	slices.SortStableFunc(seen, func(a, b tune.Effect) int { return cmp.Compare(math.Abs(b.Effect), math.Abs(a.Effect)) })
+	list.Sort(seen, func(a, b tune.Effect) int { return cmp.Compare(math.Abs(b.Effect), math.Abs(a.Effect)) })
 	for _, e := range seen {
 		out = append(out, row{factors[e.Factor].Name + "=" + factors[e.Factor].Levels[e.Level-1].Value, r.ChangeText(e.Effect),
 			strings.ReplaceAll(r.adjusted(e), " ", "\u00a0"), show.WholePercent(100 * e.Active), r.became(e.Factor, e.Level)})

@@ -85,7 +85,7 @@ func Of(q Query) ([]Entry, error) {
 	if err := forbid(q, env, out); err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(out, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+	list.Sort(out, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 	return out, q.choose(out)
 }
 
