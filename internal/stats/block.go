@@ -151,7 +151,7 @@ func pairs(control, variant Arm, of Design, opt Options, lack, advice string) (c
 	}
 	x, y, scale := onScale(&c, a, b, opt)
 	c.Scale, d = scale, subtract(y, x)
-	_, variance := meanVariance(d)
+	_, variance := MeanVariance(d)
 	c.SD = math.Sqrt(variance)
 	c.Effect, c.Difference = OneSample(d, 1-opt.Alpha), OneSample(subtract(b, a), 1-opt.Alpha)
 	return c, a, b, d
@@ -279,7 +279,7 @@ const leastBlocks = 3
 func roundingOf(a, b []float64, s Scale, bucket float64) float64 {
 	q, sum := grid(slices.Concat(a, b)), 0.0
 	for _, arm := range [][]float64{a, b} {
-		mean, variance := meanVariance(arm)
+		mean, variance := MeanVariance(arm)
 		if bucket > 0 {
 			q = bucket * math.Abs(mean)
 		}

@@ -3,7 +3,7 @@ package stats
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // Interval is an estimate with its confidence interval. Low and High are NaN
@@ -41,7 +41,11 @@ func Percent(logRatio float64) float64 { return 100 * math.Expm1(logRatio) }
 // TQuantile is the p-quantile of Student's t with df degrees of freedom
 // (df may be fractional, as Welch–Satterthwaite gives it).
 func TQuantile(p, df float64) float64 {
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Quantile(p)
+	if p < 0.5 {
+		return -TQuantile(1-p, df)
+	}
+	x := mathext.InvRegIncBeta(df/2, 0.5, 2*(1-p))
+	return math.Sqrt(df * (1 - x) / x)
 }
 
 // twoSidedT is P(|T| ≥ |t|) for Student's t.
@@ -65,13 +69,13 @@ func UpperT(t, df float64) float64 {
 	case t < 0:
 		return 1 - UpperT(-t, df)
 	}
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Survival(t)
+	return mathext.RegIncBeta(df/2, 0.5, df/(t*t+df)) / 2
 }
 
 // NormalQuantile is the p-quantile of the standard normal.
-func NormalQuantile(p float64) float64 { return distuv.UnitNormal.Quantile(p) }
+func NormalQuantile(p float64) float64 { return mathext.NormalQuantile(p) }
 
-func normalUpper(z float64) float64 { return distuv.UnitNormal.Survival(z) }
+func normalUpper(z float64) float64 { return math.Erfc(z/math.Sqrt2) / 2 }
 
 // meanPair holds the means of control and variant with their variances, for the interval
 // of their ratio: a percentage of the control includes the control's error.
@@ -79,12 +83,12 @@ type meanPair struct{ a, b, aa, bb, ab, df float64 }
 
 func meansOf(control, variant []float64, c *Comparison) *meanPair {
 	m := &meanPair{df: c.Effect.DF}
-	m.a, m.aa = meanVariance(control)
-	m.b, m.bb = meanVariance(variant)
+	m.a, m.aa = MeanVariance(control)
+	m.b, m.bb = MeanVariance(variant)
 	na, nb := float64(len(control)), float64(len(variant))
 	m.aa, m.bb = m.aa/na, m.bb/nb
 	if c.Design != Independent {
-		_, difference := meanVariance(subtract(variant, control))
+		_, difference := MeanVariance(subtract(variant, control))
 		m.ab, m.df = (m.aa+m.bb-difference/na)/2, na-1
 	}
 	if more := c.Effect.SE*c.Effect.SE - (m.aa + m.bb - 2*m.ab); more > 0 && c.random == nil { // from rounding

@@ -4,8 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // Windows are the windows on a live host in chronological order, as input to the test for
@@ -246,7 +244,7 @@ type regression struct {
 func regress(y, x []float64, lags int, rho float64) regression {
 	k, n, all := lags+2, 0.0, 0.0
 	f := regression{lags: lags}
-	normal, right := make([]float64, k*k), [4]float64{}
+	normal, right := Square(k), [4]float64{}
 	var v [5]float64
 	for i := range y {
 		v[0], v[4] = 1-rho, y[i]
@@ -265,7 +263,7 @@ func regress(y, x []float64, lags int, rho float64) regression {
 		n, all = n+1, all+v[4]*v[4]
 		for a := range k {
 			for b := range k {
-				normal[a*k+b] += v[a] * v[b]
+				normal[a][b] += v[a] * v[b]
 			}
 			right[a] += v[a] * v[4]
 		}
@@ -286,13 +284,16 @@ func at(x []float64, i int) float64 {
 }
 
 // solve inverts the normal equations; NaN if they are singular.
-func (f *regression) solve(normal []float64, right [4]float64, k int) {
-	var inverse mat.Dense
-	singular := inverse.Inverse(mat.NewDense(k, k, normal)) != nil
+func (f *regression) solve(normal [][]float64, right [4]float64, k int) {
+	values, vectors := Eigen(normal)
+	singular := !(slices.Min(values) > 1e-14*slices.Max(values))
 	for a := range k {
 		for b := range k {
-			if f.inverse[a][b] = math.NaN(); !singular {
-				f.inverse[a][b] = inverse.At(a, b)
+			for j, v := range values {
+				f.inverse[a][b] += vectors[j][a] * vectors[j][b] / v
+			}
+			if singular {
+				f.inverse[a][b] = math.NaN()
 			}
 			f.beta[a] += f.inverse[a][b] * right[b]
 		}

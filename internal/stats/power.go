@@ -4,18 +4,21 @@ import (
 	"math"
 	"sort"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // power returns the power of a two-sided t test with critical value crit if the true
-// effect is effectInSE standard errors: the noncentral t's probability beyond ±crit.
+// effect is effectInSE standard errors: the noncentral t's probability beyond ±crit. Its
+// square is a noncentral F, a Poisson mixture of beta variables.
 func power(effectInSE, df, crit float64) float64 {
-	d := math.Abs(effectInSE)
-	if d > 37 { // the noncentral series underflows, and the power is 1 well before, unless df is tiny
-		d = 37
+	d := min(37, math.Abs(effectInSE)) // beyond it weights underflow; the power is 1 well before, unless df is tiny
+	x, weight, within := crit*crit/(df+crit*crit), math.Exp(-d*d/2), 0.0
+	for j, left := 0.0, 1.0; left > 1e-12 && j < 2000; j++ {
+		within += weight * mathext.RegIncBeta(j+0.5, df/2, x)
+		left -= weight
+		weight *= d * d / 2 / (j + 1)
 	}
-	t := distuv.NoncentralT{Nu: df, Mu: d}
-	return min(1, max(0, 1-t.CDF(crit)+t.CDF(-crit)))
+	return min(1, max(0, 1-within))
 }
 
 // DetectableEffect returns the smallest true effect, in standard errors, that
@@ -29,7 +32,7 @@ func DetectableEffect(df, alpha, wanted float64) float64 {
 	crit := TQuantile(1-alpha/2, df)
 	for power(high, df, crit) < wanted {
 		if high >= 37 { // df 1 and 2: beyond the series, the tail of t decides
-			return crit * math.Sqrt(distuv.ChiSquared{K: df}.Quantile(wanted)/df)
+			return crit * math.Sqrt(2*mathext.GammaIncRegInv(df/2, wanted)/df)
 		}
 		low, high = high, min(37, 2*high)
 	}

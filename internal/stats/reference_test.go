@@ -156,11 +156,11 @@ func TestMedianDeviationByDefinition(t *testing.T) {
 // TestVarianceFarFromZero: the variance is accurate far from zero: that of 1e9 + {4, 7, 13, 16} is 30.
 func TestVarianceFarFromZero(t *testing.T) {
 	for _, base := range []float64{0, 1e9, -1e12} {
-		mean, v := meanVariance([]float64{base + 4, base + 7, base + 13, base + 16})
+		mean, v := MeanVariance([]float64{base + 4, base + 7, base + 13, base + 16})
 		near(t, "mean", mean, base+10, 1e-6)
 		near(t, "variance", v, 30, 1e-3)
 	}
-	if _, v := meanVariance([]float64{5}); !math.IsNaN(v) {
+	if _, v := MeanVariance([]float64{5}); !math.IsNaN(v) {
 		t.Errorf("the variance of one value is %g", v)
 	}
 }

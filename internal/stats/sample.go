@@ -3,8 +3,6 @@ package stats
 import (
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat"
 )
 
 // Summary describes a sample. It gives spread twice: as the standard deviation,
@@ -31,7 +29,7 @@ func summarise(x, s []float64) Summary {
 	if len(x) == 0 {
 		return Summarise(nil)
 	}
-	mean, variance := meanVariance(x)
+	mean, variance := MeanVariance(x)
 	med := Quantile(s, 0.5)
 	return Summary{
 		N: len(s), Min: s[0], Max: s[len(s)-1],
@@ -81,8 +79,16 @@ func medianDeviation(x []float64, centre float64) float64 {
 	return Quantile(d, 0.5)
 }
 
-// meanVariance returns NaN for the variance of a single value, and for the mean of none.
-func meanVariance(x []float64) (mean, variance float64) { return stat.MeanVariance(x, nil) }
+// MeanVariance returns NaN for the variance of a single value, and for the mean of none.
+func MeanVariance(x []float64) (mean, variance float64) {
+	mean = Mean(x)
+	n, left := float64(len(x)), 0.0 // left by rounding
+	for _, v := range x {
+		variance += (v - mean) * (v - mean)
+		left += v - mean
+	}
+	return mean, (variance - left*left/n) / (n - 1)
+}
 
 // logs returns the logarithms of x; ok is false if a value has none.
 func logs(x []float64) (l []float64, ok bool) {
@@ -120,11 +126,11 @@ func TrimmedMean(values []float64, share float64) (mean, se float64) {
 	sorted := slices.Sorted(slices.Values(values))
 	cut := int(share * float64(n))
 	kept := sorted[cut : n-cut]
-	mean, _ = meanVariance(kept)
+	mean, _ = MeanVariance(kept)
 	for i := range cut {
 		sorted[i], sorted[n-1-i] = kept[0], kept[len(kept)-1]
 	}
-	_, winsorized := meanVariance(sorted)
+	_, winsorized := MeanVariance(sorted)
 	h := float64(len(kept))
 	return mean, math.Sqrt(winsorized * float64(n-1) / (h * (h - 1)))
 }

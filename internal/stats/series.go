@@ -13,7 +13,7 @@ func Autocorrelation(x []float64, lag int) float64 {
 	if lag < 0 || n < lag+2 {
 		return math.NaN()
 	}
-	mean, _ := meanVariance(x)
+	mean, _ := MeanVariance(x)
 	var num, den float64
 	for i, v := range x {
 		den += (v - mean) * (v - mean)

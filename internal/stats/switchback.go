@@ -108,7 +108,7 @@ func Randomise(d []float64, draws int, seed uint64) Randomization {
 	if len(d) == 0 {
 		return t
 	}
-	t.Estimate, _ = meanVariance(d)
+	t.Estimate, _ = MeanVariance(d)
 	if len(d) <= exactOrders {
 		t.Exact, t.means = true, subsetMeans(d)
 	} else {

@@ -39,8 +39,8 @@ func TestTrimmedMeanKnowsItsError(t *testing.T) {
 		m, se := TrimmedMean(x, 0.2)
 		means, errs = append(means, m), append(errs, se)
 	}
-	_, variance := meanVariance(means)
-	mean, _ := meanVariance(errs)
+	_, variance := MeanVariance(means)
+	mean, _ := MeanVariance(errs)
 	if sd := math.Sqrt(variance); !(math.Abs(mean/sd-1) <= 0.15) {
 		t.Errorf("means scatter by %.4f, the stated error is %.4f", sd, mean)
 	}

@@ -44,7 +44,7 @@ func newTest(estimate, se, df, level float64) Test {
 // OneSample applies Student's t test to the mean of x against zero (Student
 // 1908). Fewer than two values give no interval.
 func OneSample(x []float64, level float64) Test {
-	mean, v := meanVariance(x)
+	mean, v := MeanVariance(x)
 	n := float64(len(x))
 	return newTest(mean, math.Sqrt(v/n), n-1, level)
 }
@@ -52,8 +52,8 @@ func OneSample(x []float64, level float64) Test {
 // Welch applies the t test to mean(b) − mean(a) for unequal variances, with
 // Satterthwaite's degrees of freedom (Welch, Biometrika 34, 1947).
 func Welch(a, b []float64, level float64) Test {
-	ma, va := meanVariance(a)
-	mb, vb := meanVariance(b)
+	ma, va := MeanVariance(a)
+	mb, vb := MeanVariance(b)
 	na, nb := float64(len(a)), float64(len(b))
 	qa, qb := va/na, vb/nb
 	df := (qa + qb) * (qa + qb) / (qa*qa/(na-1) + qb*qb/(nb-1))
@@ -69,8 +69,8 @@ func Slope(x, y []float64) (Test, bool) {
 	if len(x) < 3 {
 		return Test{}, false
 	}
-	mx, vx := meanVariance(x)
-	my, _ := meanVariance(y)
+	mx, vx := MeanVariance(x)
+	my, _ := MeanVariance(y)
 	n, sum := float64(len(x)), 0.0
 	if !(vx > 0) {
 		return Test{}, false
@@ -113,7 +113,7 @@ func AmongGroups(groups [][]float64) Groups {
 		if len(x) == 0 {
 			continue
 		}
-		mean, v := meanVariance(x)
+		mean, v := MeanVariance(x)
 		if len(x) > 1 {
 			within += v * float64(len(x)-1)
 		}
@@ -123,7 +123,7 @@ func AmongGroups(groups [][]float64) Groups {
 	if out.DFBetween < 1 || out.DFWithin < 1 {
 		return out
 	}
-	total, _ := meanVariance(all)
+	total, _ := MeanVariance(all)
 	between := 0.0
 	for i, m := range kept {
 		between += float64(sizes[i]) * (m - total) * (m - total)

@@ -39,14 +39,14 @@ func compareSamples(control, variant Arm, opt Options) Comparison {
 // spread returns the common standard deviation of two samples of equal size:
 // the root of their mean variance.
 func spread(x, y []float64) float64 {
-	_, vx := meanVariance(x)
-	_, vy := meanVariance(y)
+	_, vx := MeanVariance(x)
+	_, vy := MeanVariance(y)
 	return math.Sqrt((vx + vy) / 2)
 }
 
 func pooledSD(x, y []float64) float64 {
-	_, vx := meanVariance(x)
-	_, vy := meanVariance(y)
+	_, vx := MeanVariance(x)
+	_, vy := MeanVariance(y)
 	nx, ny := float64(len(x)-1), float64(len(y)-1)
 	return math.Sqrt((nx*vx + ny*vy) / (nx + ny))
 }
@@ -57,8 +57,8 @@ func warnSamples(c *Comparison, x, y []float64, opt Options) {
 		c.warn(TooFew, "give at least 5 values a side", "a sample of %s gives no interval", show.Plural(c.N, "value"))
 		return
 	}
-	_, vx := meanVariance(x)
-	_, vy := meanVariance(y)
+	_, vx := MeanVariance(x)
+	_, vy := MeanVariance(y)
 	if vx == 0 || vy == 0 {
 		c.warn(NoVariation, "check that the values are measured again each time and not rounded", "a sample does not vary")
 	}

@@ -5,7 +5,6 @@ import (
 	"sort"
 
 	"gonum.org/v1/gonum/mathext"
-	"gonum.org/v1/gonum/stat/combin"
 )
 
 // runs are consecutive looks at which some event occurs. They tell how long a run under
@@ -31,9 +30,9 @@ const (
 
 // times returns the factor by which a run under treatment must exceed the control's
 // longest. If run lengths are exponential, the next is m times as long as the longest of
-// k with probability 1/C(k+m, m).
+// k with probability 1/C(k+m, m) = (k+m+1)·B(k+1, m+1).
 func (r *runs) times() (m float64) {
-	for m = leastTimes; m < mostTimes && combin.LogGeneralizedBinomial(r.ended+m, m) < -math.Log(unlikelyRun); m++ {
+	for m = leastTimes; m < mostTimes && mathext.Lbeta(r.ended+1, m+1)+math.Log(r.ended+m+1) > math.Log(unlikelyRun); m++ {
 	}
 	return m
 }

@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"linerate/internal/stats"
 )
 
@@ -64,7 +62,7 @@ type known struct {
 
 	noise, prior float64 // variances
 	mean         []float64
-	q            mat.Dense // eigenvectors of the rows' cross products, and the posterior standard deviations along them
+	q            [][]float64 // eigenvectors of the rows' cross products, and the posterior standard deviations along them
 	sd           []float64
 
 	asked, seen []int // by column
@@ -163,29 +161,27 @@ func centred(rows [][]float64) {
 func (k *known) fit() {
 	k.read()
 	n := k.first[len(k.Levels)] + len(k.pairs)
-	xtx, moment, yy := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil), 0.0
+	xtx, moment, yy := stats.Square(n), make([]float64, n), 0.0
 	for i, row := range k.rows {
-		v := mat.NewVecDense(n, row)
-		xtx.SymRankOne(xtx, 1, v)
-		moment.AddScaledVec(moment, k.y[i], v)
+		for a, v := range row {
+			add(xtx[a], v, row)
+		}
+		add(moment, k.y[i], row)
 		yy += k.y[i] * k.y[i]
 	}
-	var eigen mat.EigenSym
-	eigen.Factorize(xtx, true) //nolint:misspell // the method's name
-	values := eigen.Values(nil)
-	k.q.Reset()
-	eigen.VectorsTo(&k.q)
-	var along, mean mat.VecDense
-	along.MulVec(k.q.T(), moment)
-	k.scale(values, along.RawVector().Data, yy)
-	k.sd = make([]float64, n)
+	values, vectors := stats.Eigen(xtx)
+	along := make([]float64, n)
+	for j, v := range vectors {
+		along[j] = dot(v, moment)
+	}
+	k.q = vectors
+	k.scale(values, along, yy)
+	k.sd, k.mean = make([]float64, n), make([]float64, n)
 	for j, v := range values {
 		precision := max(0, v)/k.noise + 1/k.prior
 		k.sd[j] = 1 / math.Sqrt(precision)
-		along.SetVec(j, along.AtVec(j)/k.noise/precision)
+		add(k.mean, along[j]/k.noise/precision, vectors[j])
 	}
-	mean.MulVec(&k.q, &along)
-	k.mean = mean.RawVector().Data
 }
 
 // scale estimates the variances of the noise and of the effects.
@@ -211,7 +207,7 @@ func (k *known) along(a, b []float64) (along []float64, variance float64) {
 	for i := range a {
 		if d := a[i] - b[i]; d != 0 {
 			for j := range along {
-				along[j] += d * k.q.At(i, j)
+				along[j] += d * k.q[j][i]
 			}
 		}
 	}
@@ -326,6 +322,16 @@ func (k *known) shrink(effect, se float64) (active, expected float64) {
 	odds := k.share / (1 - k.share) * math.Sqrt(s2/(s2+k.tau2)) * math.Exp(min(600, effect*effect*k.tau2/(2*s2*(s2+k.tau2))))
 	active = odds / (1 + odds)
 	return active, active * effect * k.tau2 / (k.tau2 + s2)
+}
+
+// add adds factor times b to a; most rows have few values.
+func add(a []float64, factor float64, b []float64) {
+	if factor == 0 {
+		return
+	}
+	for i, v := range b {
+		a[i] += factor * v
+	}
 }
 
 func dot(a, b []float64) (sum float64) {

@@ -101,7 +101,7 @@ func (k *known) draw(r *rand.Rand) Config {
 	for j, sd := range k.sd {
 		z := sd * r.NormFloat64()
 		for i := range theta {
-			theta[i] += z * k.q.At(i, j)
+			theta[i] += z * k.q[j][i]
 		}
 	}
 	return k.argmax(theta)

@@ -9,8 +9,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat"
-
 	"linerate/internal/stats"
 )
 
@@ -34,8 +32,9 @@ func Compare(reference, other []float64, confidence float64) (Difference, error)
 	if len(reference) < 3 || len(other) < 3 {
 		return Difference{}, errors.New("ministat needs at least 3 values a set")
 	}
-	rn, rmean, rvar := float64(len(reference)), stat.Mean(reference, nil), stat.Variance(reference, nil)
-	n, mean, sq := float64(len(other)), stat.Mean(other, nil), stat.Variance(other, nil)
+	rmean, rvar := stats.MeanVariance(reference)
+	mean, sq := stats.MeanVariance(other)
+	rn, n := float64(len(reference)), float64(len(other))
 	df := n + rn - 2
 	t := student(int(df), level)
 	pooled := math.Sqrt(((n-1)*sq + (rn-1)*rvar) / df)
