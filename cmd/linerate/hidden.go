@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,7 +10,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/cobra/doc"
 
 	"linerate/catalogue"
 	"linerate/internal/assemble/hosts"
@@ -38,13 +38,41 @@ func newManualCmd() *cobra.Command {
 	})
 }
 
-// writeManual writes a page for each command, linerate-study-run.1 and so on.
-func writeManual(root *cobra.Command, dir, source string, date time.Time) error {
-	root.DisableAutoGenTag = true
-	if err := doc.GenManTree(root, &doc.GenManHeader{Section: "1", Date: &date, Source: source, Manual: "linerate"}, dir); err != nil {
+// writeManual writes a page for each command, linerate-study-run.1 and so on: the texts of help, set as
+// they are. cobra's generator would link a Markdown renderer and a second YAML library into every binary.
+func writeManual(c *cobra.Command, dir, source string, date time.Time) error {
+	c.InitDefaultHelpFlag()
+	name := strings.ReplaceAll(c.CommandPath(), " ", "-")
+	page := fmt.Sprintf(".TH %q 1 %q %q linerate\n.SH NAME\n%s \\- %s\n", strings.ToUpper(name), date.Format("Jan 2006"), source, name, unformatted(c.Short))
+	var related []string
+	if c.HasParent() {
+		related = append(related, strings.ReplaceAll(c.Parent().CommandPath(), " ", "-")+"(1)")
+	}
+	for _, sub := range c.Commands() {
+		if !sub.IsAvailableCommand() {
+			continue
+		}
+		related = append(related, name+"-"+sub.Name()+"(1)")
+		if err := writeManual(sub, dir, source, date); err != nil {
+			return err
+		}
+	}
+	for _, s := range [][2]string{{"SYNOPSIS", c.UseLine()}, {"DESCRIPTION", cmp.Or(c.Long, c.Short)}, {"OPTIONS", c.LocalFlags().FlagUsagesWrapped(72)},
+		{"EXAMPLES", c.Example}, {"SEE ALSO", strings.Join(related, "\n")}} {
+		if text := strings.Trim(s[1], "\n"); text != "" {
+			page += ".SH " + s[0] + "\n.nf\n" + unformatted(text) + "\n.fi\n"
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".1"), []byte(page), 0o644); err != nil { //nolint:gosec // a manual is for all to read
 		return fmt.Errorf("write the manual: %w", err)
 	}
 	return nil
+}
+
+// unformatted returns text as roff that prints it.
+func unformatted(text string) string {
+	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n.", "\n\\&.", "\n'", "\n\\&'").Replace("\n" + text)
+	return text[1:]
 }
 
 func init() { cobra.AddTemplateFunc("versionText", versionText) }
