@@ -6,20 +6,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
 	"linerate/catalogue"
-	"linerate/internal/cli"
 	"linerate/internal/declared"
 	"linerate/internal/evidence"
 	"linerate/internal/hint"
@@ -33,20 +29,16 @@ func newMCPCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		// The reader closes at the end of the session, like the end of a pipe.
-		in, out := io.NopCloser(cmd.InOrStdin()), unclosed{cmd.OutOrStdout()}
-		err = s.server().Run(cmd.Context(), &mcp.IOTransport{Reader: in, Writer: out, MaxLineLength: 4 * declared.MaxFile})
-		if errors.Is(err, context.Canceled) || err == nil {
-			return nil
+		if err := s.serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout()); err != nil {
+			return fmt.Errorf("mcp: %w", err)
 		}
-		return fmt.Errorf("mcp: %w", err)
+		return nil
 	})
 }
 
 // modelServer answers a model's requests by running linerate's verbs, one at a time.
 type modelServer struct {
 	roots []string
-	mu    sync.Mutex
 }
 
 // newModelServer resolves the directories below which files may be read.
@@ -96,44 +88,25 @@ type named struct {
 	Name string `json:"name" jsonschema:"a tunable such as net.ipv4.tcp_rmem, or a built-in study"`
 }
 
-// server returns an MCP server with the tools, and the catalogue's records as resources.
-func (s *modelServer) server() *mcp.Server {
-	server := mcp.NewServer(&mcp.Implementation{Name: "linerate", Version: cli.Version()}, &mcp.ServerOptions{
-		Instructions: "Audit every setting before you propose it, and say what the findings and the evidence are. Nothing here changes a host."})
-	addTool(server, "audit", "Find what is wrong, useless or harmful in settings, line by line, before they are proposed.", func(ctx context.Context, q given) (string, error) {
-		return s.source(ctx, q, "audit", "--json")
-	})
-	addTool(server, "explain", "What is known of one tunable: meaning, default by release, range, evidence, claims.", func(_ context.Context, q about) (string, error) { return explainTunable(q) })
-	addTool(server, "plan", "A plan of settings for a role, with reasons. It is a document; a person applies it, with a way back.", func(ctx context.Context, q given) (string, error) {
-		return s.source(ctx, q, "plan", "--json", "--ledger=none")
-	})
-	addTool(server, "calc", "Line rates, windows, buffers and table sizes, with sources.", s.calc)
-	addTool(server, "evidence", "What measurements that ship with linerate say of a tunable.", func(_ context.Context, q named) (string, error) { return evidenceOf(q.Name) })
-	addTool(server, "study_list", "The built-in experiments.", func(ctx context.Context, _ struct{}) (string, error) {
-		return s.ask(ctx, []string{"study", "list", "--json"}, "")
-	})
-	addTool(server, "study_show", "One built-in experiment as YAML.", s.study)
-	server.AddResourceTemplate(&mcp.ResourceTemplate{Name: "tunable", URITemplate: "linerate://tunable/{os}/{name}", MIMEType: "application/json",
-		Description: "The catalogue's record of a tunable, with its sources."},
-		func(_ context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-			os, name, _ := strings.Cut(strings.TrimPrefix(req.Params.URI, "linerate://tunable/"), "/")
-			text, err := explainTunable(about{OS: os, Name: name})
-			if err != nil {
-				return nil, mcp.ResourceNotFoundError(req.Params.URI)
-			}
-			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: req.Params.URI, MIMEType: "application/json", Text: text}}}, nil
-		})
-	return server
-}
+const modelInstructions = "Audit every setting before you propose it, and say what the findings and the evidence are. Nothing here changes a host."
 
-// addTool adds a read-only tool; its schema is derived from In.
-func addTool[In any](server *mcp.Server, name, does string, answer func(context.Context, In) (string, error)) {
-	no := false
-	mcp.AddTool(server, &mcp.Tool{Name: name, Description: does, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, DestructiveHint: &no, OpenWorldHint: &no, IdempotentHint: true}},
-		func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
-			text, err := answer(ctx, in)
-			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil, err
-		})
+// tools returns what a model may ask, sorted by name.
+func (s *modelServer) tools() []modelTool {
+	return []modelTool{
+		tool("audit", "Find what is wrong, useless or harmful in settings, line by line, before they are proposed.", func(ctx context.Context, q given) (string, error) {
+			return s.source(ctx, q, "audit", "--json")
+		}),
+		tool("calc", "Line rates, windows, buffers and table sizes, with sources.", s.calc),
+		tool("evidence", "What measurements that ship with linerate say of a tunable.", func(_ context.Context, q named) (string, error) { return evidenceOf(q.Name) }),
+		tool("explain", "What is known of one tunable: meaning, default by release, range, evidence, claims.", func(_ context.Context, q about) (string, error) { return explainTunable(q) }),
+		tool("plan", "A plan of settings for a role, with reasons. It is a document; a person applies it, with a way back.", func(ctx context.Context, q given) (string, error) {
+			return s.source(ctx, q, "plan", "--json", "--ledger=none")
+		}),
+		tool("study_list", "The built-in experiments.", func(ctx context.Context, _ struct{}) (string, error) {
+			return s.ask(ctx, []string{"study", "list", "--json"}, "")
+		}),
+		tool("study_show", "One built-in experiment as YAML.", s.study),
+	}
 }
 
 // askTime is the time limit of one answer.
@@ -141,8 +114,6 @@ const askTime = time.Minute
 
 // ask runs a read-only verb of linerate, with text as its standard input.
 func (s *modelServer) ask(ctx context.Context, args []string, text string) (answer string, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	var out, said bytes.Buffer
@@ -157,9 +128,6 @@ func (s *modelServer) ask(ctx context.Context, args []string, text string) (answ
 		err = nil
 	}
 	if err != nil {
-		if h := hint.Of(err); h != "" {
-			err = fmt.Errorf("%w\nhint: %s", err, h)
-		}
 		return "", err
 	}
 	if out.Len() == 0 {
@@ -274,8 +242,3 @@ func evidenceOf(name string) (string, error) {
 	text, err := json.MarshalIndent(map[string]any{"name": name, "measured": found}, "", "  ")
 	return string(text), err
 }
-
-// unclosed keeps the process's own stream open.
-type unclosed struct{ io.Writer }
-
-func (unclosed) Close() error { return nil }

@@ -26,13 +26,13 @@ const mcpHello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"proto
 `
 
 // converse sends messages one at a time, each after the answer to the previous one.
-func converse(t *testing.T, s *mcp.Server, messages []string) []string {
+func converse(t *testing.T, s *modelServer, messages []string) []string {
 	t.Helper()
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	go func() { _ = s.Run(ctx, &mcp.IOTransport{Reader: inR, Writer: outW}) }()
+	go func() { _ = s.serve(ctx, inR, outW) }()
 	d := json.NewDecoder(outR)
 	var answers []string
 	for i, m := range append([]string{strings.TrimSpace(mcpHello)}, messages...) {
@@ -66,7 +66,7 @@ func TestMCPTranscript(t *testing.T) {
 	call := func(id int, tool, args string) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool, args)
 	}
-	got := strings.Join(converse(t, s.server(), []string{
+	got := strings.Join(converse(t, s, []string{
 		`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
 		call(2, "audit", `{"text":"machine:\n  sysctls:\n    net.ipv4.tcp_tw_recycle: \"1\"\n","release":"6.12"}`),
 		call(3, "audit", `{"path":"sysctl.conf","release":"6.12","os":"linux"}`),
@@ -92,6 +92,42 @@ func TestMCPTranscript(t *testing.T) {
 	}
 	if d := cmp.Diff(string(want), got); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestMCPClient: the protocol's own client finds tools, resources and their answers.
+func TestMCPClient(t *testing.T) {
+	s := &modelServer{}
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	go func() { _ = s.serve(t.Context(), inR, outW) }()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.IOTransport{Reader: outR, Writer: inW}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	tools, err := session.ListTools(t.Context(), nil)
+	if err != nil || len(tools.Tools) != len(s.tools()) {
+		t.Errorf("tools: %+v, %v", tools, err)
+	}
+	answer, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "calc", Arguments: map[string]any{"what": "bdp", "inputs": map[string]string{"link": "10Gb/s", "rtt": "80ms"}}})
+	if text, _ := answer.Content[0].(*mcp.TextContent); err != nil || answer.IsError || !strings.Contains(text.Text, "100000000") {
+		t.Errorf("calc: %+v, %v", answer, err)
+	}
+	wrong, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "calc", Arguments: map[string]any{"wat": "bdp"}})
+	if err != nil || !wrong.IsError {
+		t.Errorf("an unknown argument: %+v, %v", wrong, err)
+	}
+	templates, err := session.ListResourceTemplates(t.Context(), nil)
+	if err != nil || len(templates.ResourceTemplates) != 1 {
+		t.Errorf("templates: %+v, %v", templates, err)
+	}
+	record, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "linerate://tunable/linux/net.core.somaxconn"})
+	if err != nil || len(record.Contents) != 1 || !strings.Contains(record.Contents[0].Text, `"default": "4096"`) {
+		t.Errorf("record: %+v, %v", record, err)
+	}
+	if _, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "linerate://tunable/linux/no.such.name"}); err == nil {
+		t.Error("an unknown resource is read")
 	}
 }
 
@@ -123,14 +159,14 @@ func mutate(r *rand.Rand, seeds []string, m string) string {
 }
 
 // shout sends one message in a new session, and returns everything that was answered.
-func shout(t *testing.T, server *mcp.Server, m string) string {
+func shout(t *testing.T, server *modelServer, m string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	go func() {
-		_ = server.Run(ctx, &mcp.IOTransport{Reader: inR, Writer: outW})
+		_ = server.serve(ctx, inR, outW)
 		outW.Close()
 		inR.Close()
 	}()
@@ -197,7 +233,6 @@ func TestMCPHostileClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := s.server()
 	call := func(tool, args string) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool, args)
 	}
@@ -221,7 +256,7 @@ func TestMCPHostileClient(t *testing.T) {
 		if i >= len(seeds) {
 			m = mutate(r, seeds, m)
 		}
-		out := shout(t, server, m)
+		out := shout(t, s, m)
 		if strings.Contains(out, `"content"`) {
 			answered++
 		}
