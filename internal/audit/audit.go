@@ -139,6 +139,8 @@ func (a *auditor) problems() []candidate {
 			of = "stops"
 		case p.Kind == fact.ProblemInclude:
 			of = "include"
+		case p.Kind == fact.ProblemIgnored || p.Kind == fact.ProblemRefused:
+			rule, of = "LR-WORD", p.Kind
 		default:
 			rule, of = "LR-UNREADABLE", "shell"
 		}

@@ -14,6 +14,7 @@ type class string
 // against the catalogue.
 const (
 	rejectedLine class = "rejected-line" // the system, or the audit, cannot read the line
+	spelled      class = "spelled"       // a word that is not in the vocabulary of its format
 	unheard      class = "unheard"       // a typo, or unknown to the running kernel
 	unjudged     class = "unjudged"      // the catalogue does not know the name
 	gone         class = "gone"          // removed, renamed, or not yet introduced
@@ -69,7 +70,7 @@ var precedence = []precedes{
 	{[]class{unloaded}, judgements, "without its module the name does not exist"},
 	{[]class{outOfRange}, []class{worse, same, caution, lineRule, idleRule, drifted, disagreeing, complained, claimed}, "the value is not taken"},
 	{[]class{worse, same}, []class{caution, idleRule, claimed}, "one reason to remove a line is enough"},
-	{[]class{rejectedLine, unjudged, late, caution, lineRule, idleRule, wideRule, repeated, drifted, disagreeing, complained}, []class{claimed},
+	{[]class{rejectedLine, spelled, unjudged, late, caution, lineRule, idleRule, wideRule, repeated, drifted, disagreeing, complained}, []class{claimed},
 		"a claim is worth a word only where nothing is known"},
 }
 
@@ -94,7 +95,7 @@ func (f Finding) place() place { return place{f.Name, f.File, f.Line} }
 // resolve decides which candidates are reported: those not hidden by a reported one at their place,
 // and only the first for each once key. A hidden candidate does not hide others.
 func resolve(all []candidate) []Finding {
-	rivals := map[place][]*candidate{}
+	rivals, judged := map[place][]*candidate{}, map[place]bool{}
 	for i := range all {
 		c := &all[i]
 		c.ID, c.Name = clean(strings.TrimSuffix(c.ID, ":")), clean(c.Name)
@@ -102,13 +103,14 @@ func resolve(all []candidate) []Finding {
 			c.Sources = []string{}
 		}
 		rivals[c.place()] = append(rivals[c.place()], c)
+		judged[place{file: c.File, line: c.Line}] = judged[place{file: c.File, line: c.Line}] || c.class != spelled
 	}
 	findings, said := []Finding{}, map[string]bool{}
 	stands := standing{}
 	for i := range all {
 		c := &all[i]
 		at := rivals[c.place()]
-		if !stands.of(c, at) || c.once != "" && said[c.once] {
+		if !stands.of(c, at) || c.class == spelled && judged[place{file: c.File, line: c.Line}] || c.once != "" && said[c.once] {
 			continue
 		}
 		said[c.once] = true

@@ -93,7 +93,7 @@ func TestAbsorb(t *testing.T) {
 
 // made lists the ids of the findings that the checks of each class give.
 var made = map[class][]string{
-	rejectedLine: {"LR-SYNTAX", "LR-UNREADABLE"}, unheard: {"LR-UNKNOWN"}, unjudged: {"LR-UNKNOWN"}, gone: {"LR-REMOVED", "LR-RENAMED", "LR-NOTYET"},
+	rejectedLine: {"LR-SYNTAX", "LR-UNREADABLE"}, spelled: {"LR-WORD"}, unheard: {"LR-UNKNOWN"}, unjudged: {"LR-UNKNOWN"}, gone: {"LR-REMOVED", "LR-RENAMED", "LR-NOTYET"},
 	misplaced: {"LR-MISPLACED", "LR-UNREAD", "LR-CONTAINER", "LR-UNIT-IGNORED", "LR-POD-SYSCTL"}, unloaded: {"LR-NOMODULE", "LR-NOOPTION"}, late: {"LR-ORDER"}, outOfRange: {"LR-RANGE"}, worse: {"LR-LOWERS"}, same: {"LR-DEFAULT"},
 	caution: {"LR-PF-SKIP", "LR-RANGE", "LR-PERDEVICE", "LR-HARMFUL", "LR-INEFFECTIVE", "LR-MEMORY", "LR-ORDER"}, repeated: {"LR-DUPLICATE", "LR-OVERWRITTEN"}, drifted: {"LR-DRIFT"},
 	lineRule: {"LR-SLIP", "LR-UNDONE", "LR-PERDEVICE", "LR-LXC-SYSCTL", "LR-POD-UNSAFE", "LR-POD-OWN"}, disagreeing: {"LR-COUPLED", "LR-PF-ADAPTIVE"}, complained: {"LR-COMPLAINT"}, claimed: {"LR-FOLKLORE", "LR-LEAVING", "LR-OLD-DEFAULT"},

@@ -175,7 +175,7 @@ type Problem struct {
 	File string `json:"file"`
 	Line int    `json:"line"`
 	Text string `json:"text"`
-	// Kind is ProblemSyntax, ProblemStops, ProblemUnreadable, ProblemInclude or ProblemSlip.
+	// Kind is one of the kinds below.
 	Kind string `json:"kind"`
 	// Message says what is wrong, in the system's own words if possible.
 	Message string `json:"message"`
@@ -188,6 +188,8 @@ const (
 	ProblemUnreadable = "unreadable" // valid, but would have to be executed
 	ProblemInclude    = "include"    // includes a missing file
 	ProblemSlip       = "slip"       // a case of slips.txt; Message names it
+	ProblemIgnored    = "ignored"    // a word that its program passes over
+	ProblemRefused    = "refused"    // a word with which its program refuses the whole file
 )
 
 // GoesOn ends the message of a ProblemStops after which init(8) still enters multi-user mode.

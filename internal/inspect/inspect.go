@@ -17,6 +17,7 @@ import (
 	"linerate/internal/fact/freebsd"
 	"linerate/internal/fact/redact"
 	"linerate/internal/fact/release"
+	"linerate/internal/fact/vocabulary"
 	"linerate/internal/hint"
 	"linerate/internal/host"
 )
@@ -209,7 +210,7 @@ func (in *inspection) slips(path, text, shown string) {
 	_, again := in.written[as]
 	in.written[as], in.shown[path] = text, shown
 	all, told := fact.SlipsIn(as, text)
-	in.addSlips(path, all)
+	in.addSlips(path, append(all, vocabulary.Problems(as, text)...))
 	for _, l := range told {
 		if service, word, _ := strings.Cut(l.Name, ":"); !again {
 			l.Name = word
@@ -223,7 +224,10 @@ func (in *inspection) addSlips(file string, slips []fact.Problem) {
 	for _, p := range slips {
 		p.File = cmp.Or(file, p.File)
 		if lines := strings.Split(in.shown[p.File], "\n"); p.Line <= len(lines) {
-			p.Text = lines[p.Line-1]
+			if !strings.Contains(lines[p.Line-1], p.Text) {
+				p.Text, p.Message = redact.Mark, strings.TrimSuffix(p.Message, `, not "%s"`)
+			}
+			p.Message, p.Text = strings.Replace(p.Message, "%s", p.Text, 1), lines[p.Line-1]
 		}
 		if !slices.Contains(in.f.Problems, p) {
 			in.f.Problems = append(in.f.Problems, p)

@@ -8,6 +8,7 @@ import (
 	"linerate/internal/fact"
 	"linerate/internal/fact/freebsd"
 	"linerate/internal/fact/redact"
+	"linerate/internal/fact/vocabulary"
 	"linerate/internal/list"
 )
 
@@ -47,7 +48,7 @@ func (in *inspection) details(row []string) []fact.Line {
 
 // texts reads the files of slips.txt below a directory that no other reader has read.
 func (in *inspection) texts(below string) {
-	for _, pattern := range fact.TextFiles() {
+	for _, pattern := range append(fact.TextFiles(), vocabulary.Files()...) {
 		if !strings.HasPrefix(pattern, below) {
 			continue
 		}

@@ -1,0 +1,140 @@
+package vocabulary
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"linerate/internal/fact"
+)
+
+// cases has for each format texts with a mistake, "TEXT|LINE WORDS OF THE MESSAGE", and texts without.
+var cases = map[string]struct {
+	file         string
+	wrong, right []string
+}{
+	"network": {"/etc/systemd/network/a.network", []string{
+		"[Match]\nName=a\n[Network]\nMTUBytes=9000\n|4 MTUBytes does not belong in [Network] but in [Link] or [Route]",
+		"[Network]\nAdress=198.18.0.1/24\n|2 Adress is not known in [Network]: did you mean Address?",
+		"[Netwrok]\nDHCP=yes\n|1 [Netwrok] is not a section of this file: did you mean [Network]?",
+		"[Network]\nDHCP=treu\n|2 DHCP takes yes or no, ipv4",
+		"[Link]\nMTUBytes=9k\n|2 MTUBytes takes a number of bytes (1500, 64K, 1G), not \"9k\"",
+		"[Route]\nGateway=198.18.0.1\nMetric=low\n|3 Metric takes a number",
+		"[DHCPv4]\nUseDNS=no # ours\n|2 UseDNS takes yes or no, not \"no # ours\"",
+	}, []string{
+		"[Match]\nName=a \\\n# both\n  b\n[Network]\nDHCP=ipv4\nDNS=\nIPv6AcceptRA=no\n[X-Ours]\nA=b\n[Network]\nX-Note=a\n",
+		"[Network]\nDHCP={{ dhcp }}\nREDACTED=yes\n",
+		"[SR-IOV]\nVirtualFunction=0\nVLANId=5\n",
+	}},
+	"netdev":        {"/etc/systemd/network/a.netdev", []string{"[NetDev]\nName=a\nKind=vlan\nId=5\n|4 Id does not belong in [NetDev] but in", "[VLAN]\nId=4095\n|2 Id takes 0 to 4094, not \"4095\"", "[Bond]\nMode=lacp\n|2 Mode takes balance-rr"}, []string{"[NetDev]\nName=a\nKind=bond\n[Bond]\nMode=802.3ad\nMIIMonitorSec=100ms\n"}},
+	"link":          {"/etc/systemd/network/a.link", []string{"[Link]\nRxBuffers=4096\n|2 RxBuffers is not known in [Link]", "[Link]\nRxBufferSize=big\n|2 RxBufferSize takes"}, []string{"[Match]\nOriginalName=*\n[Link]\nRxBufferSize=max\nNamePolicy=keep kernel path\nWakeOnLan=magic\n[EnergyEfficientEthernet]\nEnable=no\n"}},
+	"networkd.conf": {"/etc/systemd/networkd.conf", []string{"[Network]\nManageForeignRoute=no\n|2 ManageForeignRoute is not known in [Network]: did you mean ManageForeignRoutes?"}, []string{"[Network]\nManageForeignRoutes=no\n[DHCPv4]\nDUIDType=vendor\n"}},
+	"unit": {"/etc/systemd/system/a.service.d/b.conf", []string{
+		"[Service]\nLimitNoFile=65536\n|2 LimitNoFile is not known in [Service]: did you mean LimitNOFILE?",
+		"[Service]\nAfter=network.target\n|2 After does not belong in [Service] but in [Unit]",
+		"[Service]\nRestart=yes\n|2 Restart takes no, on-success",
+		"[Service]\nNice=-21\n|2 Nice takes -20 to 19",
+		"[Service]\nTimeoutStartSec=5 parsecs\n|2 TimeoutStartSec takes a time",
+		"[Install]\nWantedby=multi-user.target\n|2 Wantedby is not known in [Install]: did you mean WantedBy?",
+	}, []string{"[Unit]\nAfter=a.service\n[Service]\nExecStart=/bin/a \\\n  --b=c \\\n  d\nNice=%i\nMemoryMax=50%\nCPUWeight=idle\nRestart=always\n[Install]\nWantedBy=multi-user.target\n"}},
+	"system.conf": {"/etc/systemd/system.conf", []string{"[Manager]\nRuntimeWatchdog=30\n|2 RuntimeWatchdog is not known in [Manager]: did you mean RuntimeWatchdogSec?"}, []string{"[Manager]\nDefaultLimitNOFILE=65536\nRuntimeWatchdogSec=30s\n"}},
+	"journald":    {"/etc/systemd/journald.conf", []string{"[Journal]\nStorage=memory\n|2 Storage takes", "[Journal]\nSystemMaxUsage=1G\n|2 SystemMaxUsage is not known in [Journal]"}, []string{"[Journal]\nStorage=persistent\nSystemMaxUse=1G\nRateLimitIntervalSec=0\n"}},
+	"logind":      {"/etc/systemd/logind.conf", []string{"[Login]\nKillUserProcess=no\n|2 KillUserProcess is not known in [Login]: did you mean KillUserProcesses?"}, []string{"[Login]\nKillUserProcesses=no\n"}},
+	"resolved":    {"/etc/systemd/resolved.conf", []string{"[Resolve]\nDNSSEC=maybe\n|2 DNSSEC takes", "[Resolve]\nNameservers=198.18.0.1\n|2 Nameservers is not known in [Resolve]"}, []string{"[Resolve]\nDNS=198.18.0.1#a.example\nDNSSEC=allow-downgrade\nCache=no-negative\n"}},
+	"timesyncd":   {"/etc/systemd/timesyncd.conf", []string{"[Time]\nNTPServers=a.example\n|2 NTPServers is not known in [Time]"}, []string{"[Time]\nNTP=a.example\n"}},
+	"oomd":        {"/etc/systemd/oomd.conf", []string{"[OOM]\nSwapUsed=90%\n|2 SwapUsed is not known in [OOM]"}, []string{"[OOM]\nSwapUsedLimit=90%\n"}},
+	"coredump":    {"/etc/systemd/coredump.conf", []string{"[Coredump]\nStorge=none\n|2 Storge is not known in [Coredump]: did you mean Storage?"}, []string{"[Coredump]\nStorage=none\n"}},
+	"sleep":       {"/etc/systemd/sleep.conf", []string{"[Sleep]\nSuspend=no\n|2 Suspend is not known in [Sleep]"}, []string{"[Sleep]\nAllowSuspend=no\n"}},
+	"pstore":      {"/etc/systemd/pstore.conf", []string{"[PStore]\nUnlnk=no\n|2 Unlnk is not known in [PStore]: did you mean Unlink?"}, []string{"[PStore]\nUnlink=no\n"}},
+	"sshd": {"/etc/ssh/sshd_config", []string{
+		"PermitRootLogn no\n|1 PermitRootLogn is not known in the main part of the file: did you mean PermitRootLogin?",
+		"PermitRootLogin false\n|1 PermitRootLogin takes prohibit-password",
+		"X11Forwarding=true\n|1 X11Forwarding takes yes or no",
+		"Match User a\n  PidFile /a\n|2 PidFile does not belong in match but in the main part of the file",
+		"Ciphers aes128-ctr,arcfour\n|1 Ciphers takes ciphers of sshd's",
+		"Port 22222222\n|1 Port takes 1 to 65535",
+		"MaxStartups 10:30\n|1 MaxStartups takes",
+	}, []string{"port 22 # a\nUseDNS no\nListenAddress ::1\nKexAlgorithms -diffie-hellman-*\nDebianBanner no\nGSSAPIKeyExchange yes\nSubsystem sftp internal-sftp\nMaxStartups 10:30:100\nLoginGraceTime 2m\nMatch all\nX11Forwarding no\nMatch User b\nBanner none\n"}},
+	"nginx.conf": {"/etc/nginx/nginx.conf", []string{
+		"worker_proceses 4;\nevents {}\n|1 worker_proceses is not known in main: did you mean worker_processes?",
+		"http {\n sendfile yes;\n}\n|2 sendfile takes on or off",
+		"http {\n server {\n  worker_connections 5;\n }\n}\n|3 worker_connections does not belong in server but in events",
+		"http {\n server {\n  location / { proxy_pas http://a; }\n }\n}\n|3 proxy_pas is not known in location: did you mean proxy_pass?",
+		"http {\n client_max_body_size 10mb;\n}\n|2 client_max_body_size takes a size",
+		"http {\n server {\n  proxy_pass http://a;\n }\n}\n|3 proxy_pass does not belong in server but in location",
+	}, []string{
+		"load_module modules/a.so;\nevents { worker_connections 4096; use epoll; }\nhttp {\n types { text/html html; }\n map $a $b { default 1; ~x \"a;b\"; }\n more_set_headers \"a: b\";\n client_max_body_size 10m;\n server {\n  listen 80;\n  location ~ \"^/a{2}\" { proxy_pass http://a; proxy_read_timeout 1h30m; limit_rate $r; }\n }\n}\nstream {\n server { listen 53 udp; proxy_pass a; }\n}\nrtmp { server { application a { live on; } } }\n",
+	}},
+	"nginx": {"/etc/nginx/conf.d/a.conf", []string{"server {\n listn 80;\n}\n|2 listn is not known in server: did you mean listen?", "proxy_cash_path /a;\n|1 proxy_cash_path is not known in the main part of the file: did you mean proxy_cache_path?"}, []string{"upstream a { server b; keepalive 8; }\nserver { listen 80; if ($a) { return 301 /b; } }\nproxy_pass http://a;\n"}},
+	"haproxy": {"/etc/haproxy/haproxy.cfg", []string{
+		"global\n  maxcon 5\n|2 maxcon is not known in global: did you mean maxconn?",
+		"defaults\n  mode htp\n|2 mode takes tcp, http",
+		"defaults\n  timeout conect 5s\n|2 timeout takes check, client",
+		"defaults\n  option httlog\n|2 option takes",
+		"backend a\n  balance rundrobin\n|2 balance takes roundrobin",
+		"frontend a\n  nbthread 4\n|2 nbthread does not belong in frontend but in global",
+		"frontend a\n  http-request set-haeder a b\n|2 http-request takes",
+		"frontend a\n  server b 198.18.0.1:80\n|2 server does not belong in frontend but in listen or backend or peers",
+	}, []string{"global\n  maxconn 5 # a\n  tune.quic.new-in-a-later-release 1\n  log /dev/log local0\ndefaults\n  log global\n  mode http\n  timeout client 5s\n  no option httpclose\n.if defined(A)\nfrontend a\n  bind :80\n  http-request set-var(txn.a) src\n  http-request add-acl(/a) src\n.endif\nbackend b\n  balance hdr(a)\n  balance\n  server c 198.18.0.1:80 check\nresolvers d\n  nameserver e 198.18.0.2:53\n"}},
+	"nmconnection":        {"/etc/NetworkManager/system-connections/a.nmconnection", []string{"[connection]\nautoconect=true\n|2 autoconect is not known in [connection]: did you mean autoconnect?", "[ipv4]\nmethod=static\n|2 method takes auto, manual", "[ipv4]\nmtu=9000\n|2 mtu does not belong in [ipv4] but in", "[bond]\nmode=lacp\n|2 mode takes"}, []string{"[connection]\nid=a\ntype=ethernet\n[ethernet]\nmtu=9000\n[ipv4]\naddress1=198.18.0.1/24,198.18.0.2\nroute1_options=mtu=1400\nmethod=manual\n[vpn]\nany=thing\n[wireguard-peer.abc=]\nendpoint=a:1\n"}},
+	"NetworkManager.conf": {"/etc/NetworkManager/NetworkManager.conf", []string{"[main]\ndns=resolved\n|2 dns takes default", "[main]\nplugin=keyfile\n|2 plugin is not known in [main]: did you mean plugins?", "[ifupdown]\nmanage=true\n|2 manage is not known in [ifupdown]: did you mean managed?"}, []string{"[main]\nplugins=ifupdown,keyfile\n[connection-ours]\nipv6.new=1\nmatch-device=*\n[device-a]\nmanaged=0\n[keyfile]\nunmanaged-devices+=a\n"}},
+	"netplan": {"/etc/netplan/a.yaml", []string{
+		"network:\n  ethernets:\n    eth0:\n      adresses: [198.18.0.1/24]\n|4 adresses is not known in network/ethernets/*: did you mean addresses?",
+		"network:\n  vlans:\n    v:\n      id: 4095\n      link: a\n|4 id takes 0 to 4094",
+		"network:\n  bonds:\n    b:\n      mode: 802.3ad\n|4 mode does not belong in network/bonds/* but in",
+		"network:\n  render: networkd\n|2 render is not known in network: did you mean renderer?",
+		"network: {ethernets: {a: {dhcp4: ture}}}\n|1 dhcp4 takes true or false",
+	}, []string{"network:\n  version: 2\n  ethernets:\n    eth0:\n      match: {macaddress: \"02:00:00:00:00:01\"}\n      addresses: [198.18.0.1/24]\n      routes:\n        - to: default\n          via: 198.18.0.2\n      dhcp4-overrides: {use-dns: no}\n  bonds:\n    b:\n      interfaces: [eth0]\n      parameters: {mode: 802.3ad}\n"}},
+}
+
+// TestFormats: each format finds its mistakes, and nothing in files without.
+func TestFormats(t *testing.T) {
+	for _, f := range formats() {
+		c, ok := cases[f.name]
+		if !ok || len(c.wrong) == 0 || len(c.right) == 0 {
+			t.Errorf("%s has no case", f.name)
+		}
+		for _, w := range c.wrong {
+			text, want, _ := strings.Cut(w, "|")
+			if got := told(Problems(c.file, text)); len(got) != 1 || !strings.HasPrefix(got[0], want) {
+				t.Errorf("%s: %q: %q, want %q", f.name, text, got, want)
+			}
+		}
+		for _, text := range c.right {
+			if got := told(Problems(c.file, text)); len(got) > 0 {
+				t.Errorf("%s: false alarm in %q: %q", f.name, text, got)
+			}
+		}
+	}
+}
+
+func told(all []fact.Problem) (lines []string) {
+	for _, p := range all {
+		lines = append(lines, fmt.Sprintf("%d %s", p.Line, strings.Replace(p.Message, "%s", p.Text, 1)))
+	}
+	return lines
+}
+
+// TestRefused: what a program refuses to start with differs from what it passes over.
+func TestRefused(t *testing.T) {
+	for text, want := range map[string]string{"frontend a\n server b c\n": fact.ProblemIgnored, "frontend a\n nbthread 4\n": fact.ProblemRefused, "frontend a\n bnid :80\n": fact.ProblemRefused} {
+		if got := Problems("/etc/haproxy/haproxy.cfg", text); len(got) != 1 || got[0].Kind != want {
+			t.Errorf("%q: %v, want %s", text, got, want)
+		}
+	}
+}
+
+// TestKindsExist: each kind of value that a format names is in types.txt.
+func TestKindsExist(t *testing.T) {
+	for _, f := range formats() {
+		for s, keys := range f.section {
+			for _, e := range keys {
+				for _, a := range strings.Split(strings.TrimLeft(e.values, "+^"), "|") {
+					if _, ok := kinds()[a]; strings.HasPrefix(a, "<") && !ok {
+						t.Errorf("%s: %s: %s takes %s, which types.txt does not have", f.name, s, e.name, a)
+					}
+				}
+			}
+		}
+	}
+}
