@@ -15,8 +15,8 @@ var cases = map[string]struct {
 }{
 	"network": {"/etc/systemd/network/a.network", []string{
 		"[Match]\nName=a\n[Network]\nMTUBytes=9000\n|4 MTUBytes does not belong in [Network] but in [Link] or [Route]",
-		"[Network]\nAdress=198.18.0.1/24\n|2 Adress is not known in [Network]: did you mean Address?",
-		"[Netwrok]\nDHCP=yes\n|1 [Netwrok] is not a section of this file: did you mean [Network]?",
+		"[Network]\nAddresss=198.18.0.1/24\n|2 Addresss is not known in [Network]: did you mean Address?",
+		"[Networks]\nDHCP=yes\n|1 [Networks] is not a section of this file: did you mean [Network]?",
 		"[Network]\nDHCP=treu\n|2 DHCP takes yes or no, ipv4",
 		"[Link]\nMTUBytes=9k\n|2 MTUBytes takes a number of bytes (1500, 64K, 1G), not \"9k\"",
 		"[Route]\nGateway=198.18.0.1\nMetric=low\n|3 Metric takes a number",
@@ -79,7 +79,7 @@ var cases = map[string]struct {
 	"nmconnection":        {"/etc/NetworkManager/system-connections/a.nmconnection", []string{"[connection]\nautoconect=true\n|2 autoconect is not known in [connection]: did you mean autoconnect?", "[ipv4]\nmethod=static\n|2 method takes auto, manual", "[ipv4]\nmtu=9000\n|2 mtu does not belong in [ipv4] but in", "[bond]\nmode=lacp\n|2 mode takes"}, []string{"[connection]\nid=a\ntype=ethernet\n[ethernet]\nmtu=9000\n[ipv4]\naddress1=198.18.0.1/24,198.18.0.2\nroute1_options=mtu=1400\nmethod=manual\n[vpn]\nany=thing\n[wireguard-peer.abc=]\nendpoint=a:1\n"}},
 	"NetworkManager.conf": {"/etc/NetworkManager/NetworkManager.conf", []string{"[main]\ndns=resolved\n|2 dns takes default", "[main]\nplugin=keyfile\n|2 plugin is not known in [main]: did you mean plugins?", "[ifupdown]\nmanage=true\n|2 manage is not known in [ifupdown]: did you mean managed?"}, []string{"[main]\nplugins=ifupdown,keyfile\n[connection-ours]\nipv6.new=1\nmatch-device=*\n[device-a]\nmanaged=0\n[keyfile]\nunmanaged-devices+=a\n"}},
 	"netplan": {"/etc/netplan/a.yaml", []string{
-		"network:\n  ethernets:\n    eth0:\n      adresses: [198.18.0.1/24]\n|4 adresses is not known in network/ethernets/*: did you mean addresses?",
+		"network:\n  ethernets:\n    eth0:\n      addressses: [198.18.0.1/24]\n|4 addressses is not known in network/ethernets/*: did you mean addresses?",
 		"network:\n  vlans:\n    v:\n      id: 4095\n      link: a\n|4 id takes 0 to 4094",
 		"network:\n  bonds:\n    b:\n      mode: 802.3ad\n|4 mode does not belong in network/bonds/* but in",
 		"network:\n  render: networkd\n|2 render is not known in network: did you mean renderer?",
