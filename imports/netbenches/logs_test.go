@@ -101,7 +101,7 @@ func TestSteadyNeedsSeven(t *testing.T) {
 
 func TestEquilibriumNumbers(t *testing.T) {
 	for text, want := range map[string]float64{"x = 5 Mb/s": 5, "a=1 b=2.5Mb/s": 2.5, "none": 0, "= -3": 0, "=": 0, "= 1.2.3": 0} {
-		if got := megabits(text); got != want {
+		if got := ParseEquilibrium([]byte("Estimated equilibrium " + text)).Estimate; got != want {
 			t.Errorf("%q: %g, want %g", text, got, want)
 		}
 	}
@@ -132,7 +132,7 @@ func readingOf(pps float64) *Reading {
 func TestJudge(t *testing.T) {
 	faulty, drifting, empty := readingOf(5), readingOf(500), readingOf(0)
 	faulty.Faults, drifting.Drift, empty.Empty = []string{"ouch"}, -0.02, true
-	summed := &Reading{File: &File{}, Packets: 3000, Seconds: 3}
+	summed := &Reading{File: &File{}, Log: Log{Packets: 3000, Seconds: 3}}
 	settled := &Reading{File: &File{}, Settled: true, Steady: 2000}
 	for name, c := range map[string]struct {
 		it      Iteration

@@ -2,6 +2,7 @@ package netbenches
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,17 +55,20 @@ func ParseLog(data []byte) Log {
 	return l
 }
 
+// summaryLine is "Received N packets … in S seconds." or the sender's equivalent.
+var summaryLine = regexp.MustCompile(`^(?:Received|Sent) (\d+) packets,?(?:.*? in ([\d.]+))?`)
+
 // other parses a line that is not a periodic report.
 func (l *Log) other(line []byte) {
-	if len(line) == 0 {
-		return
-	}
+	summary := summaryLine.FindSubmatch(line)
 	switch {
 	case l.Lines == 1 && bytes.HasPrefix(line, []byte("CMD")):
 		_, command, _ := strings.Cut(string(line), ":")
 		l.Command = strings.TrimSpace(command)
-	case bytes.HasPrefix(line, []byte("Received ")), bytes.HasPrefix(line, []byte("Sent ")):
-		l.summary(string(line))
+	case summary != nil:
+		if n, err := strconv.ParseUint(string(summary[1]), 10, 64); err == nil {
+			l.Packets, l.Ended, l.Seconds = n, true, number(string(summary[2]))
+		}
 	case bytes.HasPrefix(line, []byte("Terminated")):
 		l.Ended = true
 	case bytes.Contains(line, []byte("ouch, thread")):
@@ -73,24 +77,6 @@ func (l *Log) other(line []byte) {
 			fault = tail
 		}
 		l.Faults = append(l.Faults, strings.TrimSpace(fault))
-	}
-}
-
-// summary parses "Received N packets … in S seconds." and the sender's equivalent.
-func (l *Log) summary(line string) {
-	f := strings.Fields(line)
-	if len(f) < 3 || f[2] != "packets" && f[2] != "packets," {
-		return
-	}
-	n, err := strconv.ParseUint(f[1], 10, 64)
-	if err != nil {
-		return
-	}
-	l.Packets, l.Ended = n, true
-	if _, tail, ok := strings.Cut(line, " in "); ok {
-		if s, err := strconv.ParseFloat(strings.Fields(tail + " x")[0], 64); err == nil {
-			l.Seconds = s
-		}
 	}
 }
 
@@ -145,44 +131,35 @@ func IsEquilibrium(data []byte) bool {
 		bytes.HasPrefix(head, []byte("CMD")) && bytes.Contains(first, []byte("equilibrium"))
 }
 
-// ParseEquilibrium parses such a log. Older versions of the tool write the
-// same keys in different case.
+// The lines of an equilibrium log that are read; older versions of the tool write them in different case.
+var (
+	frameLine    = regexp.MustCompile(`(?i)ethernet frame size[= ]*(\d+)`)
+	estimateLine = regexp.MustCompile(`(?i)^estimated equilibrium([^(]*)(?:\([^:]*:[= ]*([\d.]*))?`)
+	afterEquals  = regexp.MustCompile(`=[= ]*([\d.]*)[^=]*$`)
+)
+
+// ParseEquilibrium parses such a log.
 func ParseEquilibrium(data []byte) Equilibrium {
 	var e Equilibrium
 	for line := range strings.Lines(string(data)) {
-		low := strings.ToLower(line)
-		switch {
-		case strings.Contains(low, "ethernet frame size"):
-			_, v, _ := strings.Cut(low, "ethernet frame size")
-			e.Frame = int(leading(v))
-		case strings.HasPrefix(low, "estimated equilibrium"):
-			// Estimated Equilibrium Ethernet throughput= E Mb/s (maximum value seen: M Mb/s)
-			head, tail, _ := strings.Cut(line, "(")
-			e.Estimate, e.Done = megabits(head), strings.Contains(head, "=")
-			_, v, _ := strings.Cut(tail, ":")
-			e.Maximum = leading(v)
+		if m := frameLine.FindStringSubmatch(line); m != nil {
+			e.Frame, _ = strconv.Atoi(m[1])
+		}
+		// Estimated Equilibrium Ethernet throughput= E Mb/s (maximum value seen: M Mb/s)
+		if m := estimateLine.FindStringSubmatch(line); m != nil {
+			e.Maximum = number(m[2])
+			e.Estimate, e.Done = 0, strings.Contains(m[1], "=")
+			if v := afterEquals.FindStringSubmatch(m[1]); v != nil {
+				e.Estimate = number(v[1])
+			}
 		}
 	}
 	return e
 }
 
-// megabits parses the number after the last "=".
-func megabits(line string) float64 {
-	i := strings.LastIndexByte(line, '=')
-	if i < 0 {
-		return 0
-	}
-	return leading(line[i+1:])
-}
-
-// leading parses the number at the start of a text, 0 if there is none.
-func leading(s string) float64 {
-	s = strings.TrimLeft(s, "= ")
-	end := strings.IndexFunc(s, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
-	if end < 0 {
-		end = len(s)
-	}
-	v, err := strconv.ParseFloat(s[:end], 64)
+// number parses a decimal, 0 if it is not one.
+func number(s string) float64 {
+	v, err := strconv.ParseFloat(s, 64)
 	if err != nil {
 		return 0
 	}

@@ -169,6 +169,6 @@ func parseRun(f *File, data []byte) (p parsed) {
 		}
 		f.Problem = "no report of packets in it"
 	}
-	p.log = reading(f, &l)
+	p.log = reading(f, l)
 	return p
 }

@@ -7,10 +7,10 @@ import (
 	"linerate/internal/stats"
 )
 
-// Reading is a log with both reductions.
+// Reading is a log with both reductions, without its intervals.
 type Reading struct {
+	Log
 	File    *File
-	Command string
 	Script  float64 // by the archive's script
 	Upper   float64 // the same, by the ministat of 2015: the upper of the middle two
 	Usable  bool    // the script finds rows to reduce
@@ -19,19 +19,18 @@ type Reading struct {
 	Settled bool    // the log has a steady part
 	First   int     // first line with a report, 0 if none
 	Last    int     // last line with a report
-	Packets uint64  // from the summary
-	Seconds float64 // from the summary
-	Faults  []string
 	Empty   bool
 }
 
-func reading(f *File, l *Log) *Reading {
-	r := &Reading{File: f, Command: l.Command, Packets: l.Packets, Seconds: l.Seconds, Faults: l.Faults}
+func reading(f *File, l Log) *Reading {
+	r := &Reading{File: f}
 	r.Script, r.Upper, r.Usable = l.ScriptMedian()
 	r.Steady, r.Drift, r.Settled = l.Steady()
 	if n := len(l.Intervals); n > 0 {
 		r.First, r.Last = l.Intervals[0].Line, l.Intervals[n-1].Line
 	}
+	l.Intervals = nil
+	r.Log = l
 	return r
 }
 

@@ -1,8 +1,8 @@
 package netbenches
 
 import (
+	"encoding/binary"
 	"fmt"
-	"math/big"
 	"net/netip"
 	"path"
 	"strconv"
@@ -183,39 +183,29 @@ func offered(command string, senders int, name string) string {
 
 // rangeSize returns the number of address and port pairs in A[:port]-B[:port].
 func rangeSize(s string) int64 {
-	from, to, ok := strings.Cut(s, "-")
-	a, pa := addressPort(from)
-	if !ok || !a.IsValid() {
-		return 1
-	}
-	b, pb := addressPort(to)
-	if !b.IsValid() || a.Is4() != b.Is4() || b.Less(a) {
-		return 1
-	}
-	n := new(big.Int).Sub(new(big.Int).SetBytes(b.AsSlice()), new(big.Int).SetBytes(a.AsSlice()))
-	if !n.IsInt64() || n.Int64() > 1<<32 {
+	from, to, _ := strings.Cut(s, "-")
+	a, b := addressPort(from), addressPort(to)
+	x, y := a.Addr().As16(), b.Addr().As16()
+	low := func(b [16]byte) uint64 { return binary.BigEndian.Uint64(b[8:]) }
+	if a.Addr().BitLen() != b.Addr().BitLen() || b.Addr().Less(a.Addr()) || [8]byte(x[:]) != [8]byte(y[:]) || low(y)-low(x) > 1<<32 {
 		return 1
 	}
 	ports := int64(1)
-	if pa > 0 && pb >= pa {
-		ports = int64(pb-pa) + 1
+	if a.Port() > 0 && b.Port() >= a.Port() {
+		ports = int64(b.Port()-a.Port()) + 1
 	}
-	return (n.Int64() + 1) * ports
+	return int64(low(y)-low(x)+1) * ports
 }
 
-func addressPort(s string) (netip.Addr, int) {
+// addressPort parses an address with or without a port; it is zero if the text is neither.
+func addressPort(s string) netip.AddrPort {
 	s = strings.TrimSpace(s)
-	if strings.HasPrefix(s, "[") {
-		host, tail, _ := strings.Cut(s[1:], "]")
-		port, _ := strconv.Atoi(strings.TrimPrefix(tail, ":"))
-		a, _ := netip.ParseAddr(host)
-		return a, port
+	if p, err := netip.ParseAddrPort(s); err == nil {
+		return p
 	}
-	host, p, _ := strings.Cut(s, ":")
-	port, _ := strconv.Atoi(p)
-	a, err := netip.ParseAddr(host)
+	a, err := netip.ParseAddr(strings.Trim(s, "[]"))
 	if err != nil {
-		return netip.Addr{}, 0
+		return netip.AddrPort{}
 	}
-	return a, port
+	return netip.AddrPortFrom(a, 0)
 }
