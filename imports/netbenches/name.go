@@ -2,8 +2,11 @@ package netbenches
 
 import (
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
+
+	"linerate/internal/list"
 )
 
 // Role is the kind of a file in the tree.
@@ -33,31 +36,18 @@ type RawName struct {
 	Suffix    string // receiver, sender, sender_2, sender_gen2 …; "" if none
 }
 
+// rawName matches bench[.KEY].ITER[.SUFFIX].
+var rawName = regexp.MustCompile(`^bench\.(?:(.*)\.)?(\d{1,4})(?:\.((?:receiver|sender)(?:_[^.]*)?))?$`)
+
 // ParseRawName parses bench[.KEY].ITER[.SUFFIX].
 func ParseRawName(base string) (n RawName, ok bool) {
-	rest, ok := strings.CutPrefix(base, "bench.")
-	if !ok {
+	m := rawName.FindStringSubmatch(base)
+	if m == nil {
 		return n, false
 	}
-	if i := strings.LastIndexByte(rest, '.'); i >= 0 && isLogSuffix(rest[i+1:]) {
-		n.Suffix, rest = rest[i+1:], rest[:i]
-	}
-	i := strings.LastIndexByte(rest, '.')
-	n.Iteration, ok = iteration(rest[i+1:])
-	n.Key = rest[:max(i, 0)]
-	return n, ok
-}
-
-func iteration(s string) (int, bool) {
-	if s == "" || len(s) > 4 || strings.Trim(s, "0123456789") != "" {
-		return 0, false
-	}
-	n, err := strconv.Atoi(s)
-	return n, err == nil
-}
-
-func isLogSuffix(s string) bool {
-	return s == "receiver" || s == "sender" || strings.HasPrefix(s, "receiver_") || strings.HasPrefix(s, "sender_")
+	n.Key, n.Suffix = m[1], m[3]
+	n.Iteration, _ = strconv.Atoi(m[2])
+	return n, true
 }
 
 // InfoKey returns the key of bench[.KEY].info.
@@ -65,57 +55,42 @@ func InfoKey(base string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(strings.TrimSuffix(base, ".info"), "bench"), ".")
 }
 
+// secretName matches names of files that may hold keys, in lower case.
+var secretName = regexp.MustCompile(`\.(?:key|priv|pem|p12|pfx)$|^ssh_host_|id_rsa|^psk\.txt$`)
+
+type roleName struct {
+	name *regexp.Regexp
+	role Role
+}
+
+// roleNames maps names of other files, in lower case, to their roles.
+var roleNames = []roleName{
+	{regexp.MustCompile(`^readme`), RoleReadme},
+	{regexp.MustCompile(`\.info$`), RoleInfo},
+	{regexp.MustCompile(`^gnuplot\.data(?:\.max)?$`), RoleGnuplot},
+	{regexp.MustCompile(`\.pmc|\.folded|\.(?:before|during|after|graph|stack|svg|png|plt|out|jpg|gz|bz2|xz|zst|pdf|log)$`), RoleProfile},
+	{regexp.MustCompile(``), RoleValues}, // until the content shows otherwise
+}
+
 // roleOf returns the role of a file, from its path in the tree only.
 func roleOf(rel string) Role {
 	base := path.Base(rel)
-	if isSecret(base) {
-		return RoleSecret
-	}
-	if inConfigs(rel) {
-		return RoleConfig
-	}
-	return roleOfName(base)
-}
-
-func roleOfName(base string) Role {
 	low := strings.ToLower(base)
-	if n, ok := ParseRawName(base); ok {
-		switch {
-		case strings.HasPrefix(n.Suffix, "receiver"):
-			return RoleReceiver
-		case strings.HasPrefix(n.Suffix, "sender"):
-			return RoleSender
-		}
+	n, raw := ParseRawName(base)
+	switch {
+	case secretName.MatchString(low):
+		return RoleSecret
+	case inConfigs(rel):
+		return RoleConfig
+	case strings.HasPrefix(n.Suffix, "receiver"):
+		return RoleReceiver
+	case strings.HasPrefix(n.Suffix, "sender"):
+		return RoleSender
+	case raw:
 		return RoleRaw
 	}
-	switch ext := path.Ext(low); {
-	case strings.HasPrefix(low, "readme"):
-		return RoleReadme
-	case ext == ".info":
-		return RoleInfo
-	case low == "gnuplot.data" || low == "gnuplot.data.max":
-		return RoleGnuplot
-	case isProfile(low, ext):
-		return RoleProfile
-	}
-	return RoleValues // until the content shows otherwise
-}
-
-func isProfile(low, ext string) bool {
-	switch ext {
-	case ".before", ".during", ".after", ".graph", ".stack", ".folded", ".svg", ".png", ".plt", ".out", ".jpg", ".gz", ".bz2", ".xz", ".zst", ".pdf":
-		return true
-	}
-	return strings.Contains(low, ".pmc") || strings.Contains(low, ".folded") || ext == ".log"
-}
-
-func isSecret(base string) bool {
-	switch strings.ToLower(path.Ext(base)) {
-	case ".key", ".priv", ".pem", ".p12", ".pfx":
-		return true
-	}
-	low := strings.ToLower(base)
-	return strings.HasPrefix(low, "ssh_host_") || strings.Contains(low, "id_rsa") || low == "psk.txt" || low == "rsa_key.priv"
+	of, _ := list.Find(roleNames, func(r roleName) bool { return r.name.MatchString(low) })
+	return of.role
 }
 
 // inConfigs reports whether a file belongs to a configuration set: it is
