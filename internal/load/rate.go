@@ -3,54 +3,38 @@ package load
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
 	"linerate/internal/hint"
 )
 
-var prefixes = map[byte]float64{'k': 1e3, 'K': 1e3, 'M': 1e6, 'm': 1e6, 'G': 1e9, 'g': 1e9}
+// rateText is a number with an optional prefix and unit.
+var rateText = regexp.MustCompile(`(?i)^(\d*\.?\d*(?:e[+-]?\d+)?)\s*([kmg]?)\s*(pps|fps|bps|bit/s|/s)?$`)
 
 // ParseRate parses "max", frames per second ("1.5Mpps", "100k", "2000") or
 // bits per second ("3Gbps", "800Mbit/s").
 func ParseRate(s string) (Rate, error) {
-	text := strings.TrimSpace(s)
-	if strings.EqualFold(text, "max") {
+	text := strings.ToLower(strings.TrimSpace(s))
+	if text == "max" {
 		return Rate{}, nil
 	}
-	number, bits := text, false
-	for _, u := range []struct {
-		suffix string
-		bits   bool
-	}{{"pps", false}, {"fps", false}, {"bps", true}, {"bit/s", true}, {"/s", false}} {
-		if cut, ok := cutSuffixFold(text, u.suffix); ok {
-			number, bits = cut, u.bits
-			break
-		}
+	bad := hint.With(hint.Usagef("%q is not a rate", s), "write max, frames per second (1.5Mpps, 100k) or bits per second (3Gbps)")
+	m := rateText.FindStringSubmatch(text)
+	if m == nil {
+		return Rate{}, bad
 	}
-	number = strings.TrimSpace(number)
-	scale := 1.0
-	if n := len(number); n > 0 {
-		if p, ok := prefixes[number[n-1]]; ok {
-			scale, number = p, strings.TrimSpace(number[:n-1])
-		}
+	v, err := strconv.ParseFloat(m[1], 64)
+	v *= map[string]float64{"": 1, "k": 1e3, "m": 1e6, "g": 1e9}[m[2]]
+	if err != nil || v < 1 || v > 1e12 {
+		return Rate{}, bad
 	}
-	v, err := strconv.ParseFloat(number, 64)
-	if err != nil || math.IsNaN(v) || v*scale < 1 || v*scale > 1e12 {
-		return Rate{}, hint.With(hint.Usagef("%q is not a rate", s), "write max, frames per second (1.5Mpps, 100k) or bits per second (3Gbps)")
-	}
-	n := uint64(math.Round(v * scale))
-	if bits {
+	n := uint64(math.Round(v))
+	if strings.HasPrefix(m[3], "b") {
 		return Rate{BPS: n}, nil
 	}
 	return Rate{PPS: n}, nil
-}
-
-func cutSuffixFold(s, suffix string) (string, bool) {
-	if n := len(s) - len(suffix); n >= 0 && strings.EqualFold(s[n:], suffix) {
-		return s[:n], true
-	}
-	return s, false
 }
 
 // FramesPerSecond returns the rate in frames of these sizes; 0 means maximum.

@@ -316,3 +316,20 @@ func TestMachineDomains(t *testing.T) {
 		}
 	}
 }
+
+// TestNetstatI: a device that is down or has no address counts like the others, and its addresses not again.
+func TestNetstatI(t *testing.T) {
+	var f fact.Facts
+	AddNetstatI(&f, "Name    Mtu Network       Address              Ipkts Ierrs Idrop     Ibytes    Opkts Oerrs     Obytes  Coll   Drop\n"+
+		"lo0   16384 <Link#1>      lo0                      0     0     0          0        0     0          0     0      0\n"+
+		"lo0       - 127.0.0.0/8   127.0.0.1                0     -     -          0        0     -          0     -      -\n"+
+		"dut0   1500 <Link#4>      02:00:00:00:00:02    10015     0     3     600900       17     0       1020     0      0\n"+
+		"dut0      - 198.18.0.0/16 198.18.255.254           0     -     -          0        0     -          0     -      -\n"+
+		"dut1*  1500 <Link#5>                              12     0     0        720     9998     0     599880     0     14\n")
+	f.Normalise()
+	for name, want := range map[string]uint64{"dut0.input_packets": 10015, "dut0.input_drops": 3, "dut0.output_packets": 17, "dut1.input_packets": 12, "dut1.output_packets": 9998, "dut1.output_drops": 14} {
+		if c, _ := f.Counter("nic." + name); c.Value != want {
+			t.Errorf("%s: %d, want %d", name, c.Value, want)
+		}
+	}
+}

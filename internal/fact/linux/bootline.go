@@ -74,7 +74,7 @@ func (g *grub) file(p, text string) {
 		if m == nil {
 			continue
 		}
-		value := assigned(m[3])
+		value := strings.Join(asTheShellReads.FindStringSubmatch(m[3])[1:], "")
 		switch {
 		case m[1] == "GRUB_ENABLE_BLSCFG":
 			g.blscfg = strings.EqualFold(value, "true")
@@ -84,34 +84,13 @@ func (g *grub) file(p, text string) {
 	}
 }
 
-// assigned returns a value as the shell reads it: up to its closing quote, or without quotes up to
+// asTheShellReads matches a value as the shell reads it: up to its closing quote, or without quotes up to
 // the first blank; the rest is a comment.
-func assigned(s string) string {
-	s = strings.TrimSpace(s)
-	if s == "" || s[0] != '"' && s[0] != '\'' {
-		word, _, _ := strings.Cut(strings.ReplaceAll(s, "\t", " "), " ")
-		return word
-	}
-	for i := 1; i < len(s); i++ {
-		switch {
-		case s[i] == s[0]:
-			return s[1:i]
-		case s[i] == '\\' && s[0] == '"':
-			i++
-		}
-	}
-	return s[1:]
-}
+var asTheShellReads = regexp.MustCompile(`^\s*(?:"((?:[^"\\]|\\.)*)|'([^']*)|(\S*))`)
 
 // keeps reports whether a value contains the variable's old one.
 func keeps(name, value string) bool {
-	for _, rest := range strings.Split(value, "$")[1:] {
-		rest = strings.TrimPrefix(rest, "{")
-		if after, ok := strings.CutPrefix(rest, name); ok && (after == "" || !strings.ContainsAny(after[:1], "_ABCDEFGHIJKLMNOPQRSTUVWXYZ")) {
-			return true
-		}
-	}
-	return false
+	return regexp.MustCompile(`\$\{?` + name + `(?:[^_A-Z]|$)`).MatchString(value)
 }
 
 func (g *grub) assign(name string, keep bool, at fact.Line, value string) {

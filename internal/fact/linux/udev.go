@@ -1,6 +1,7 @@
 package linux
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,11 +28,13 @@ func ReadUdevRules(files fact.Files) Config {
 	return c
 }
 
+// udevPart matches KEY=="value": a condition or an assignment of a rule.
+var udevPart = regexp.MustCompile(`([A-Za-z_]+(?:\{[^}"]*\})?)\s*([=!+:-]?=)\s*"([^"]*)`)
+
 // comparesOnly returns a key that a rule assigns although it can only be compared, "" if there is none.
 func comparesOnly(s string) string {
-	for _, part := range outsideQuotes(s, ',') {
-		key, _, op := udevPart(strings.TrimSpace(part))
-		if op == "=" && slices.Contains([]string{"ACTION", "DEVPATH", "KERNEL", "KERNELS", "SUBSYSTEM", "SUBSYSTEMS", "DRIVER", "DRIVERS", "TAGS"}, key) {
+	for _, part := range udevPart.FindAllStringSubmatch(s, -1) {
+		if key, op := part[1], part[2]; op == "=" && slices.Contains([]string{"ACTION", "DEVPATH", "KERNEL", "KERNELS", "SUBSYSTEM", "SUBSYSTEMS", "DRIVER", "DRIVERS", "TAGS"}, key) {
 			return key
 		}
 	}
@@ -42,8 +45,8 @@ func comparesOnly(s string) string {
 func udevRule(s string) []assignment {
 	var all []assignment
 	link, net, module := "*", false, false
-	for _, part := range outsideQuotes(s, ',') {
-		key, value, op := udevPart(strings.TrimSpace(part))
+	for _, part := range udevPart.FindAllStringSubmatch(s, -1) {
+		key, op, value := part[1], part[2], part[3]
 		switch {
 		case key == "SUBSYSTEM" && op == "==":
 			net, module = value == "net", value == "module"
@@ -87,30 +90,4 @@ func attribute(link, name, value string) []assignment {
 		return []assignment{{"/sys/class/net/" + link + "/" + name, value}}
 	}
 	return []assignment{{"link." + link + "." + name, value}}
-}
-
-// udevPart splits KEY=="value".
-func udevPart(s string) (key, value, op string) {
-	j := strings.IndexByte(s, '"')
-	if j < 0 {
-		return s, "", ""
-	}
-	key = strings.TrimRight(s[:j], "=!+-: ")
-	return key, strings.Trim(s[j:], `"`), strings.TrimSpace(s[len(key):j])
-}
-
-// outsideQuotes splits at a separator outside quotes.
-func outsideQuotes(s string, sep byte) []string {
-	var all []string
-	start, quoted := 0, false
-	for i := range len(s) {
-		switch {
-		case s[i] == '"':
-			quoted = !quoted
-		case s[i] == sep && !quoted:
-			all = append(all, s[start:i])
-			start = i + 1
-		}
-	}
-	return append(all, s[start:])
 }

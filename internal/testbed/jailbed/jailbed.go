@@ -133,45 +133,6 @@ func owner(name string) (pid int, ok bool) {
 	return pid, err == nil
 }
 
-// link holds netstat -i's counters for a device.
-type link struct{ received, receiveDrops, sent, sendDrops uint64 }
-
-// readLinks parses the output of netstat -inbd.
-func readLinks(text string) map[string]link {
-	links := map[string]link{}
-	var at map[string]int
-	for line := range strings.Lines(text) {
-		f := strings.Fields(line)
-		if len(f) > 0 && f[0] == "Name" {
-			at = columns(f)
-			continue
-		}
-		if len(f) < 4 || at == nil || !strings.HasPrefix(f[2], "<Link#") {
-			continue
-		}
-		// A device without an address has one field less.
-		short := len(at) - len(f)
-		number := func(column string) uint64 {
-			i := at[column] - short
-			if i < 0 || i >= len(f) {
-				return 0
-			}
-			n, _ := strconv.ParseUint(f[i], 10, 64)
-			return n
-		}
-		links[f[0]] = link{received: number("Ipkts"), receiveDrops: number("Idrop"), sent: number("Opkts"), sendDrops: number("Drop")}
-	}
-	return links
-}
-
-func columns(header []string) map[string]int {
-	at := map[string]int{}
-	for i, name := range header {
-		at[name] = i
-	}
-	return at
-}
-
 // runLines is a shell script that runs commands read from standard input, one
 // per line and without expansion, until one fails, and reports that one.
 // Commands behind a dash may fail.

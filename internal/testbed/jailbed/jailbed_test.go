@@ -33,22 +33,6 @@ func TestBehind(t *testing.T) {
 	}
 }
 
-// TestReadLinks parses text of FreeBSD 14's netstat(1).
-func TestReadLinks(t *testing.T) {
-	links := readLinks("Name    Mtu Network       Address              Ipkts Ierrs Idrop     Ibytes    Opkts Oerrs     Obytes  Coll   Drop\n" +
-		"lo0   16384 <Link#1>      lo0                      0     0     0          0        0     0          0     0      0\n" +
-		"lo0       - 127.0.0.0/8   127.0.0.1                0     -     -          0        0     -          0     -      -\n" +
-		"dut0   1500 <Link#4>      02:00:00:00:00:02    10015     0     3     600900       17     0       1020     0      0\n" +
-		"dut0      - 198.18.0.0/16 198.18.255.254           0     -     -          0        0     -          0     -      -\n" +
-		"dut1*  1500 <Link#5>                              12     0     0        720     9998     0     599880     0     14\n")
-	if got := links["dut0"]; got != (link{received: 10015, receiveDrops: 3, sent: 17}) {
-		t.Errorf("dut0: %+v", got)
-	}
-	if got := links["dut1*"]; got != (link{received: 12, sent: 9998, sendDrops: 14}) {
-		t.Errorf("dut1: %+v", got)
-	}
-}
-
 // TestRunLines: the shell's handling of lines, tested with the local shell.
 func TestRunLines(t *testing.T) {
 	sh := func(input string) (string, error) {

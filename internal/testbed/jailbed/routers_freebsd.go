@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"linerate/internal/fact"
+	"linerate/internal/fact/freebsd"
 	"linerate/internal/testbed"
 )
 
@@ -74,26 +76,25 @@ func (b *Bed) join(ctx context.Context, before, next *jail, i int, over string) 
 
 // counters returns what came in at the DUT's first jail, and what left at its last.
 func (r *routers) counters() (testbed.Counters, error) {
-	in, err := r.first().links()
-	if err != nil {
-		return testbed.Counters{}, err
-	}
+	in, err := r.first().counts()
 	out := in
-	if r.last() != r.first() {
-		if out, err = r.last().links(); err != nil {
-			return testbed.Counters{}, err
-		}
+	if err == nil && r.last() != r.first() {
+		out, err = r.last().counts()
 	}
-	i, o := in[ingress.Device], out[egress.Device]
-	return testbed.Counters{Received: i.received, Forwarded: o.sent, Dropped: i.receiveDrops + o.sendDrops}, nil
+	i, o := "nic."+ingress.Device, "nic."+egress.Device
+	return testbed.Counters{Received: in[i+".input_packets"], Forwarded: out[o+".output_packets"], Dropped: in[i+".input_drops"] + out[o+".output_drops"]}, err
 }
 
-func (j *jail) links() (map[string]link, error) {
+// counts returns the counters of the jail's devices, named as facts of a host.
+func (j *jail) counts() (map[string]uint64, error) {
 	said, err := j.run(context.Background(), "/usr/bin/netstat", "-inbd")
-	if err != nil {
-		return nil, err
+	var f fact.Facts
+	freebsd.AddNetstatI(&f, said)
+	all := map[string]uint64{}
+	for _, c := range f.Counters {
+		all[c.Name] = c.Value
 	}
-	return readLinks(said), nil
+	return all, err
 }
 
 // remove removes the jails. The wires between them are removed first, like
