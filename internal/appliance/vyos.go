@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/redact"
+	"linerate/internal/list"
 )
 
 // leaf is one value of VyOS' tree: the words of its path, the last of which is the value if there
@@ -87,22 +88,12 @@ type vyos struct {
 	filters bool // it has a firewall
 }
 
-// words splits a line like VyOS: at blanks, with quoted words.
+// word matches a word of a line of VyOS or UCI, with or without quotes.
+var word = regexp.MustCompile(`'([^']*)'|"([^"]*)"|([^ \t]+)`)
+
+// words splits a line at blanks, with quoted words.
 func words(s string) []string {
-	var all []string
-	for s = strings.TrimSpace(s); s != ""; s = strings.TrimLeft(s, " \t") {
-		if q := s[0]; q == '\'' || q == '"' {
-			if end := strings.IndexByte(s[1:], q); end >= 0 {
-				all = append(all, s[1:1+end])
-				s = s[end+2:]
-				continue
-			}
-		}
-		w, rest, _ := strings.Cut(strings.ReplaceAll(s, "\t", " "), " ")
-		all = append(all, w)
-		s = rest
-	}
-	return all
+	return list.Map(word.FindAllStringSubmatch(s, -1), func(m []string) string { return strings.Join(m[1:], "") })
 }
 
 // tree parses a text into leaves.

@@ -20,6 +20,7 @@ import (
 	"linerate/internal/list"
 	"linerate/internal/plan"
 	"linerate/internal/setting"
+	"linerate/internal/show"
 )
 
 // form is an export format.
@@ -91,7 +92,7 @@ func leftBut(p plan.Plan, mark string, held func(plan.Step) bool, cut func(plan.
 			fmt.Fprintf(&b, "\n%s %s:\n", mark, heading)
 		}
 		for _, l := range lines {
-			for i, part := range broken(l) {
+			for i, part := range show.Wrap(clean(l), 76) {
 				fmt.Fprintf(&b, "%s   %s%s\n", mark, map[bool]string{true: "  "}[i > 0], part)
 			}
 		}
@@ -165,24 +166,12 @@ func reasons(s plan.Step, mark string) string {
 	var b strings.Builder
 	for _, text := range []string{s.Reason, s.Formula, strings.TrimSuffix(s.Evidence.Kind+": "+s.Evidence.Text, ": ")} {
 		if text = clean(text); text != "" {
-			for _, l := range broken(text) {
+			for _, l := range show.Wrap(text, 76) {
 				b.WriteString(mark + " " + l + "\n")
 			}
 		}
 	}
 	return b.String()
-}
-
-// broken breaks a text into lines of about 76 bytes.
-func broken(text string) (lines []string) {
-	line := ""
-	for w := range strings.FieldsSeq(text) {
-		if line != "" && len(line)+1+len(w) > 76 {
-			lines, line = append(lines, line), ""
-		}
-		line = strings.TrimSpace(line + " " + w)
-	}
-	return append(lines, line)
 }
 
 // indented adds a prefix to the non-empty lines of a text.

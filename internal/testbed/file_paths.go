@@ -2,10 +2,12 @@ package testbed
 
 import (
 	"fmt"
-	"linerate/internal/list"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+
+	"linerate/internal/list"
 )
 
 // Path is a way through the DUT.
@@ -109,12 +111,15 @@ func protected(management, text string) (lines []string) {
 	return lines
 }
 
+// namePart matches what may be a name in a word.
+var namePart = regexp.MustCompile(`[\w.-]+`)
+
 // Touches returns why a command or line could change the management interface
 // or sshd, or "".
 func Touches(management string, words []string) string {
 	parent, _, vlan := strings.Cut(management, ".") // eth0 of eth0.5, which goes down with its parent
 	for _, w := range words {
-		for _, part := range strings.FieldsFunc(w, func(r rune) bool { return !isNameRune(r) }) {
+		for _, part := range namePart.FindAllString(w, -1) {
 			switch {
 			case ofSSH(part):
 				return fmt.Sprintf("%q touches sshd, by which the host is reached", w)
@@ -135,21 +140,7 @@ func ofSSH(name string) bool {
 // names reports whether a word is an interface's name, or contains it as a separate part:
 // ifconfig_em0_ipv6, ipv4_addrs_em0, net.ipv4.conf.em0.forwarding, em0.100, but not em01.
 func names(word, device string) bool {
-	for at := 0; ; at++ {
-		i := strings.Index(word[at:], device)
-		if i < 0 {
-			return false
-		}
-		at += i
-		end := at + len(device)
-		if (at == 0 || !isAlnum(word[at-1])) && (end == len(word) || !isAlnum(word[end])) {
-			return true
-		}
-	}
-}
-
-func isAlnum(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	return regexp.MustCompile(`(?:^|[^A-Za-z0-9])` + regexp.QuoteMeta(device) + `(?:[^A-Za-z0-9]|$)`).MatchString(word)
 }
 
 // sysctlOf reports whether a word is dev.em.0.… or hint.em.0.… of an interface.
@@ -157,8 +148,4 @@ func sysctlOf(word, device string) bool {
 	unit := strings.TrimLeft(device, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 	driver := strings.TrimSuffix(device, unit)
 	return unit != "" && (strings.HasPrefix(word, "dev."+driver+"."+unit+".") || strings.HasPrefix(word, "hint."+driver+"."+unit+"."))
-}
-
-func isNameRune(r rune) bool {
-	return r == '_' || r == '.' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }

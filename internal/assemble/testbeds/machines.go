@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"time"
 
 	"linerate/internal/assemble/hosts"
@@ -194,15 +195,12 @@ func OwnerByName(testbed string) string {
 	return "queue/" + plainWord(testbed) + "/" + hex.EncodeToString(sum[:])[:16]
 }
 
+var special = regexp.MustCompile(`[^A-Za-z0-9.-]+`)
+
 // plainWord returns the characters of a name that are not special in any shell, at most 32.
 func plainWord(name string) string {
-	word := ""
-	for _, r := range name {
-		if len(word) < 32 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.') {
-			word += string(r)
-		}
-	}
-	return word
+	word := special.ReplaceAllString(name, "")
+	return word[:min(len(word), 32)]
 }
 
 // TreesOf returns a function that finds a configuration set by name.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"net"
 	"net/netip"
 	"strconv"
@@ -140,15 +141,14 @@ func address(first netip.Prefix, f []string) (netip.Prefix, error) {
 	if err != nil {
 		return first, err
 	}
-	if bits, err := strconv.Atoi(f[2]); err == nil && !strings.HasPrefix(f[2], "0x") {
-		return netip.PrefixFrom(a, bits), nil
+	if n, err := strconv.Atoi(f[2]); err == nil && !strings.HasPrefix(f[2], "0x") {
+		return netip.PrefixFrom(a, n), nil
 	}
 	mask, err := strconv.ParseUint(strings.TrimPrefix(f[2], "0x"), 16, 32)
 	if err != nil {
 		return first, fmt.Errorf("netmask %q", f[2])
 	}
-	ones, _ := net.IPMask{byte(mask >> 24), byte(mask >> 16), byte(mask >> 8), byte(mask)}.Size()
-	return netip.PrefixFrom(a, ones), nil
+	return netip.PrefixFrom(a, bits.OnesCount64(mask)), nil
 }
 
 // countersOf reads absolute counters: of frames received by some interfaces, and
