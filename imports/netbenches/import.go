@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"linerate/internal/ledger"
+	"linerate/internal/list"
 	"linerate/internal/show"
 )
 
@@ -190,7 +191,7 @@ func (it *Iteration) logs() (refs []ledger.Ref) {
 			refs = append(refs, ledger.Ref{SHA256: r.File.SHA256, Path: r.File.Path, Role: role, First: r.First, Last: r.Last})
 		}
 	}
-	slices.SortFunc(refs, func(a, b ledger.Ref) int { return cmp.Compare(a.Path, b.Path) })
+	list.Sort(refs, func(a, b ledger.Ref) int { return cmp.Compare(a.Path, b.Path) })
 	return refs
 }
 

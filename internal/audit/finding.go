@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact/redact"
+	"linerate/internal/list"
 	"linerate/internal/setting"
 )
 
@@ -288,9 +289,9 @@ func order(findings []Finding) {
 	byPlace := func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Message, b.Message))
 	}
-	slices.SortFunc(findings, byPlace)
+	list.Sort(findings, byPlace)
 	unique(findings)
-	slices.SortStableFunc(findings, func(a, b Finding) int {
+	list.Sort(findings, func(a, b Finding) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(severities, b.Severity), slices.Index(severities, a.Severity)),
 			cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)),

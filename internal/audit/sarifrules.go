@@ -15,7 +15,7 @@ func sarifRules(r *Report, index map[string]int) []members {
 	for _, s := range r.Suppressed {
 		all = append(all, s.Finding)
 	}
-	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Compare(a.Rule(), b.Rule()) })
+	list.Sort(all, func(a, b Finding) int { return cmp.Compare(a.Rule(), b.Rule()) })
 	rules := []members{}
 	for _, f := range all {
 		if _, seen := index[f.Rule()]; seen {

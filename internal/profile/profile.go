@@ -11,7 +11,6 @@ import (
 	"io"
 	"math"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/google/pprof/profile"
@@ -179,7 +178,7 @@ func Movers(before, after *Profile) (all []Mover) {
 			all = append(all, Mover{name, a[name], share})
 		}
 	}
-	slices.SortFunc(all, func(x, y Mover) int {
+	list.Sort(all, func(x, y Mover) int {
 		return cmp.Or(cmp.Compare(math.Abs(y.After-y.Before), math.Abs(x.After-x.Before)), cmp.Compare(x.Name, y.Name))
 	})
 	return all

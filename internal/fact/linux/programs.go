@@ -210,7 +210,7 @@ func ReadNetplan(files fact.Files) Config {
 		lines := fact.Lines(text)
 		for _, kind := range []string{"ethernets", "bonds", "bridges", "vlans"} {
 			devices := mapping(doc.Docs[0].Body, "network", kind)
-			slices.SortFunc(devices, func(a, b yamlKey) int { return strings.Compare(a.key, b.key) })
+			list.Sort(devices, func(a, b yamlKey) int { return strings.Compare(a.key, b.key) })
 			for _, d := range devices {
 				for _, k := range mapping(d.value) {
 					c.netplanKey(d.key, k, k.at(p, lines), lines)
