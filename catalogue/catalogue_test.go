@@ -47,7 +47,7 @@ func TestAdviceAgreesWithItsReason(t *testing.T) {
 
 // TestCompiledIsFresh: the packed catalogue is made from these files.
 func TestCompiledIsFresh(t *testing.T) {
-	want, err := catalogueOf(t).Compile(packedRules(t), packedPlans(t), measured(t))
+	want, err := tunable.Compile(catalogueOf(t), packedRules(t), packedPlans(t), measured(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestCompiledIsFresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := got.Compile(beside...)
+	again, err := tunable.Compile(got, beside...)
 	if err != nil || !bytes.Equal(again, want) {
 		t.Errorf("the packed catalogue loses something: %v", err)
 	}
@@ -87,7 +87,7 @@ func packedRules(t *testing.T) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := set.Pack()
+	b, err := audit.PackRules(set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func packedPlans(t *testing.T) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := l.Pack()
+	b, err := plan.Pack(l)
 	if err != nil {
 		t.Fatal(err)
 	}

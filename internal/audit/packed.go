@@ -14,8 +14,8 @@ type packedRules struct {
 	Lists Lists
 }
 
-// Pack encodes a rule set without its examples, which only tests use.
-func (s *RuleSet) Pack() ([]byte, error) {
+// PackRules encodes a rule set without its examples, which only tests use.
+func PackRules(s *RuleSet) ([]byte, error) {
 	p := packedRules{Lists: s.Lists}
 	for _, r := range s.rules {
 		x := *r
@@ -34,7 +34,7 @@ func (s *RuleSet) Pack() ([]byte, error) {
 	return b, nil
 }
 
-// UnpackRules decodes the output of Pack. It returns an error if the format differs.
+// UnpackRules decodes the output of PackRules. It returns an error if the format differs.
 func UnpackRules(b []byte) (*RuleSet, error) {
 	p, ok := pack.Open[packedRules](b)
 	if !ok {

@@ -13,7 +13,7 @@ func TestPackedRulesAreTheRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := set.Pack()
+	b, err := PackRules(set)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,36 +10,25 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-type modes struct {
-	cbor.EncMode
-	cbor.DecMode
-}
-
-// mode sorts maps, so that equal values give equal bytes, and rejects unknown fields.
-var mode = sync.OnceValues(func() (m modes, err error) {
-	if m.EncMode, err = (cbor.EncOptions{Sort: cbor.SortBytewiseLexical, TextMarshaler: cbor.TextMarshalerTextString}).EncMode(); err != nil {
-		return m, err
-	}
-	m.DecMode, err = cbor.DecOptions{
-		TextUnmarshaler: cbor.TextUnmarshalerTextString, FieldNameMatching: cbor.FieldNameMatchingCaseSensitive,
-		ExtraReturnErrors: cbor.ExtraDecErrorUnknownField,
-	}.DecMode()
-	return m, err
-})
-
-// Marshal packs a value. It skips fields with the tag `cbor:"-"`.
+// Marshal packs a value. It skips fields with the tag `cbor:"-"`, and sorts maps, so that equal values
+// give equal bytes.
 func Marshal(v any) ([]byte, error) {
-	m, err := mode()
+	m, err := cbor.EncOptions{Sort: cbor.SortBytewiseLexical, TextMarshaler: cbor.TextMarshalerTextString}.EncMode()
 	if err != nil {
 		return nil, err
 	}
-	return m.EncMode.Marshal(v)
+	return m.Marshal(v)
 }
+
+var mode = sync.OnceValues(cbor.DecOptions{
+	TextUnmarshaler: cbor.TextUnmarshalerTextString, FieldNameMatching: cbor.FieldNameMatchingCaseSensitive,
+	ExtraReturnErrors: cbor.ExtraDecErrorUnknownField,
+}.DecMode)
 
 // Open decodes a value packed by Marshal; ok is false if the fields differ or the data is empty.
 func Open[T any](b []byte) (v T, ok bool) {
 	m, err := mode()
-	ok = err == nil && m.DecMode.Unmarshal(b, &v) == nil
+	ok = err == nil && m.Unmarshal(b, &v) == nil
 	return v, ok
 }
 

@@ -9,7 +9,7 @@ import (
 
 // Pack encodes a library for a fast start: parsing its YAML and compiling every expression of both
 // systems took most of the time to make a plan.
-func (l *Library) Pack() ([]byte, error) {
+func Pack(l *Library) ([]byte, error) {
 	b, err := pack.Marshal(l.content)
 	if err != nil {
 		return nil, fmt.Errorf("advice: %w", err)

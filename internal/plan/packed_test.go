@@ -13,7 +13,7 @@ func TestPackedAdviceIsTheAdvice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := want.Pack()
+	b, err := Pack(want)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func BenchmarkAdvice(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	packed, err := l.Pack()
+	packed, err := Pack(l)
 	if err != nil {
 		b.Fatal(err)
 	}

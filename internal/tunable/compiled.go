@@ -20,7 +20,7 @@ type compiled struct {
 
 // Compile packs a catalogue with other data made from its files: the rules packed by package audit,
 // the advice packed by package plan, and evidence.
-func (c *Catalogue) Compile(beside ...[]byte) ([]byte, error) {
+func Compile(c *Catalogue, beside ...[]byte) ([]byte, error) {
 	b, err := pack.Marshal(compiled{c.Records, c.Claims, c.Concepts, c.Conditions, beside})
 	if err != nil {
 		return nil, fmt.Errorf("compile the catalogue: %w", err)

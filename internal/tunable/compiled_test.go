@@ -31,7 +31,7 @@ func TestCompiled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := c.Compile([]byte("the rules"), nil, []byte("advice"))
+	b, err := Compile(c, []byte("the rules"), nil, []byte("advice"))
 	if err != nil {
 		t.Fatal(err)
 	}
