@@ -17,7 +17,7 @@ var samples = map[string][]string{
 	"field": {`field("system/maximumstates")`}, "field_is": {`field_is("sqm/queue/enabled", "1")`},
 	"at_least": {"at_least(14, 0)"}, "div": {"div(7, 2)"},
 	"is_set": {`is_set("net.inet.ip.forwarding")`, `is_set("gateway_enable")`}, "rc": {`rc("gateway_enable")`}, "rc_text": {`rc_text("gateway_enable")`}, "reaches": {`reaches("198.18.0.1")`},
-	"running": {`running("net.inet.ip.forwarding")`, `running("net.ipv4.ip_forward")`}, "module": {`module("nf_conntrack")`, `module("pf")`},
+	"within": {`within("198.18.0.9/27", "198.18.0.30")`}, "running": {`running("net.inet.ip.forwarding")`, `running("net.ipv4.ip_forward")`}, "module": {`module("nf_conntrack")`, `module("pf")`},
 	"service": {`service("docker")`}, "listens": {"listens(443)"}, "mounted": {`mounted("zfs")`}, "details": {`details("nginx", "listen")`},
 	"counter": {`counter("ip.forwarded")`}, "has_counter": {`has_counter("ip.forwarded")`},
 	"complained": {`complained("limit")`}, "was_read": {`was_read("/etc")`}, "driver": {`driver("ix")`}, "enabled": {`enabled("LRO")`}, "lro_of": {`lro_of("vmx")`},

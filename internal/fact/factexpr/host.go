@@ -72,7 +72,9 @@ type Host struct {
 	RCText func(name string) string  `expr:"rc_text"`
 	// Reaches reports whether the address is, or may be, in the network of an interface in rc.conf.
 	Reaches func(address string) bool `expr:"reaches"`
-	Running func(name string) string  `expr:"running"`
+	// Within reports whether an address is in a network, 198.18.0.1/15.
+	Within  func(network, address string) bool `expr:"within"`
+	Running func(name string) string           `expr:"running"`
 	// Module reports a module that is built in, loaded, or configured to be loaded.
 	Module  func(name string) bool `expr:"module"`
 	Service func(name string) bool `expr:"service"`
@@ -173,6 +175,11 @@ func Of(f *fact.Facts) Host {
 	}
 	h.RCText = func(name string) string { v, _ := f.RCValue(name); return v }
 	h.Reaches = func(address string) bool { return reaches(f, address) }
+	h.Within = func(network, address string) bool {
+		n, err := netip.ParsePrefix(network)
+		a, bad := netip.ParseAddr(address)
+		return err == nil && bad == nil && n.Contains(a)
+	}
 	h.Running = func(name string) string { v, _ := f.LiveValue(name); return v }
 	h.Counter = func(name string) float64 { return count(f, name) }
 	h.HasCounter = func(name string) bool { _, ok := f.Counter(name); return ok }
