@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,23 +20,19 @@ func (s *Ledger) Append(ctx context.Context, batches ...*ledger.Batch) (added in
 			return 0, err
 		}
 	}
-	err = s.write(ctx, func(tx Tx) error {
+	err = s.write(ctx, func(t *work) {
 		added = 0
-		w := writer{tx: tx, params: s.d.Params, pending: map[string]*insert{}, envs: map[ledger.ID]bool{}}
-		head, _, err := lastEntry(ctx, tx)
-		if err != nil {
-			return err
-		}
+		w := writer{work: t, params: s.d.Params, pending: map[string]*insert{}, envs: map[ledger.ID]bool{}}
+		head, _, err := lastEntry(ctx, t.tx)
+		w.fail(err)
 		for i, b := range batches {
-			ok, err := w.batch(ctx, b, rows[i], &head)
-			if err != nil {
-				return err
-			}
-			if ok {
+			if w.batch(b, rows[i], &head) {
 				added++
 			}
 		}
-		return w.flush(ctx)
+		for table, in := range w.pending {
+			w.run(table, in)
+		}
 	})
 	if err != nil {
 		return 0, err
@@ -45,7 +42,7 @@ func (s *Ledger) Append(ctx context.Context, batches ...*ledger.Batch) (added in
 
 // writer collects rows by table and inserts many with one statement.
 type writer struct {
-	tx      Tx
+	*work
 	params  int // maximum placeholders per statement
 	pending map[string]*insert
 	envs    map[ledger.ID]bool // environments added in this transaction
@@ -58,85 +55,58 @@ type insert struct {
 }
 
 // batch seals and queues a batch unless the ledger has it.
-func (w *writer) batch(ctx context.Context, b *ledger.Batch, rows []ledger.Row, head *ledger.Entry) (bool, error) {
-	var n int
-	err := lookup(ctx, w.tx, "SELECT COUNT(*) FROM entries WHERE kind = ? AND ref = ?", b.Kind, b.Ref).Scan(&n)
-	if err != nil || n > 0 {
-		return false, err
+func (w *writer) batch(b *ledger.Batch, rows []ledger.Row, head *ledger.Entry) bool {
+	if value[int](w.work, "SELECT COUNT(*) FROM entries WHERE kind = ? AND ref = ?", b.Kind, b.Ref) > 0 || w.err != nil {
+		return false
 	}
-	if rows, err = w.unknown(ctx, rows); err != nil {
-		return false, err
-	}
+	rows = slices.DeleteFunc(slices.Clone(rows), w.known)
 	e := ledger.Seal(b, rows, *head)
 	*head = e
-	if err := w.entry(ctx, e); err != nil {
-		return false, err
-	}
+	w.exec("INSERT INTO entries ("+entryColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?)", // now, because the next batch must see it
+		e.Seq, e.Kind, e.Ref, e.Time.Format(time.RFC3339Nano), e.Rows, e.Digest, e.Prev, e.Hash)
 	for _, r := range rows {
 		t, _ := ledger.TableNamed(r.Table)
 		cells := []any{string(r.ID), e.Seq, r.Digest, string(r.Doc)}
 		for _, c := range r.Cols {
 			cells = append(cells, c)
 		}
-		if err := w.add(ctx, r.Table, columnsOf(t), cells...); err != nil {
-			return false, err
-		}
+		w.add(r.Table, columnsOf(t), cells...)
 	}
 	for _, blob := range b.Blobs {
-		if err := w.add(ctx, "blobs", "sha256, size, encoding, data", blob.SHA256, blob.Size, blob.Encoding, blob.Data); err != nil {
-			return false, err
-		}
+		w.add("blobs", "sha256, size, encoding, data", blob.SHA256, blob.Size, blob.Encoding, blob.Data)
 	}
-	return true, nil
+	return true
 }
 
-// unknown drops environments that the ledger has: they are shared.
-func (w *writer) unknown(ctx context.Context, rows []ledger.Row) ([]ledger.Row, error) {
-	out := make([]ledger.Row, 0, len(rows))
-	for _, r := range rows {
-		if r.Table == "environments" {
-			var n int
-			err := lookup(ctx, w.tx, "SELECT COUNT(*) FROM environments WHERE id = ?", r.ID).Scan(&n)
-			if err != nil {
-				return nil, err
-			}
-			if n > 0 || w.envs[r.ID] {
-				continue
-			}
-			w.envs[r.ID] = true
-		}
-		out = append(out, r)
+// known reports whether the ledger has an environment: they are shared.
+func (w *writer) known(r ledger.Row) bool {
+	if r.Table != "environments" {
+		return false
 	}
-	return out, nil
-}
-
-// entry is inserted immediately, because the next batch must see it.
-func (w *writer) entry(ctx context.Context, e ledger.Entry) error {
-	_, err := w.tx.Exec(ctx, "INSERT INTO entries ("+entryColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-		e.Seq, e.Kind, e.Ref, e.Time.Format(time.RFC3339Nano), e.Rows, e.Digest, e.Prev, e.Hash)
-	return err
+	known := w.envs[r.ID] || value[int](w.work, "SELECT COUNT(*) FROM environments WHERE id = ?", string(r.ID)) > 0
+	w.envs[r.ID] = true
+	return known
 }
 
 // perStatement is the maximum number of rows per INSERT.
 const perStatement = 64
 
 // add queues a row, and inserts the rows of its table when they fill a statement.
-func (w *writer) add(ctx context.Context, table, columns string, cells ...any) error {
+func (w *writer) add(table, columns string, cells ...any) {
 	in := w.pending[table]
 	if in == nil {
 		in = &insert{columns: columns, width: len(cells)}
 		w.pending[table] = in
 	}
 	in.args = append(in.args, cells...)
-	if len(in.args) < min(perStatement, w.params/in.width)*in.width {
-		return nil
+	if len(in.args) >= min(perStatement, w.params/in.width)*in.width {
+		w.run(table, in)
 	}
-	return w.run(ctx, table, in)
 }
 
-func (w *writer) run(ctx context.Context, table string, in *insert) error {
+func (w *writer) run(table string, in *insert) {
 	if len(in.args) == 0 {
-		return nil
+		return
 	}
 	one := "(" + strings.TrimSuffix(strings.Repeat("?, ", in.width), ", ") + ")"
 	n := len(in.args) / in.width
@@ -144,18 +114,8 @@ func (w *writer) run(ctx context.Context, table string, in *insert) error {
 	if table == "blobs" {
 		query += " ON CONFLICT DO NOTHING" // files share them
 	}
-	_, err := w.tx.Exec(ctx, query, in.args...)
+	w.exec(query, in.args...)
 	in.args = in.args[:0]
-	return err
-}
-
-func (w *writer) flush(ctx context.Context) error {
-	for table, in := range w.pending {
-		if err := w.run(ctx, table, in); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Head returns the last entry.

@@ -4,6 +4,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -136,6 +137,60 @@ func lookup(ctx context.Context, q Querier, query string, args ...any) Row {
 		}
 		return err
 	}
+}
+
+// work is a transaction whose first error ends it: what follows does nothing and returns zero, and the
+// transaction fails with that error.
+type work struct {
+	ctx context.Context
+	tx  Tx
+	err error
+}
+
+// do runs f in a transaction.
+func do(ctx context.Context, db Database, f func(*work)) error {
+	return db.Do(ctx, func(tx Tx) error {
+		w := &work{ctx: ctx, tx: tx}
+		f(w)
+		return w.err
+	})
+}
+
+// fail ends the transaction, unless err is nil.
+func (w *work) fail(err error) { w.err = cmp.Or(w.err, err) }
+
+// exec runs a statement, with storable texts, and returns the number of changed rows.
+func (w *work) exec(query string, values ...any) (changed int64) {
+	if w.err == nil {
+		changed, w.err = w.tx.Exec(w.ctx, query, args(values...)...)
+	}
+	return changed
+}
+
+// row scans the first row of a query; it returns false if there is none.
+func (w *work) row(query string, values []any, into ...any) (found bool) {
+	if w.err != nil {
+		return false
+	}
+	err := lookup(w.ctx, w.tx, query, args(values...)...).Scan(into...)
+	if !errors.Is(err, errNoRow) {
+		w.err = err
+	}
+	return err == nil
+}
+
+// value returns the only column of a query's first row; zero if there is none.
+func value[T any](w *work, query string, values ...any) (v T) {
+	w.row(query, values, &v)
+	return v
+}
+
+// rows returns the scanned rows of a query.
+func rows[T any](w *work, query string, values []any, scan func(Row) (T, error)) (all []T) {
+	if w.err == nil {
+		all, w.err = collect(w.ctx, w.tx, query, args(values...), scan)
+	}
+	return all
 }
 
 // one returns the single value of a query, or errNoRow.

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"linerate/internal/fleet"
@@ -45,30 +44,32 @@ func scanSweep(row Row) (w fleet.Sweep, err error) {
 
 // BeginSweep starts a sweep, or resumes the one with its ID; it returns ledger.ErrSweepEnded if that has ended.
 func (s *Ledger) BeginSweep(ctx context.Context, w fleet.Sweep) (out fleet.Sweep, err error) {
-	err = s.write(ctx, func(tx Tx) error {
-		out, err = scanSweep(lookup(ctx, tx, "SELECT "+sweepColumns+" FROM fleet_sweeps WHERE id = ?", w.ID))
-		if !errors.Is(err, errNoRow) {
-			if err == nil && !out.End.IsZero() {
-				err = ledger.ErrSweepEnded
+	err = s.write(ctx, func(t *work) {
+		var known bool
+		if out, known = sweep(t, w.ID); known {
+			if !out.End.IsZero() {
+				t.fail(ledger.ErrSweepEnded)
 			}
-			return err
-		}
-		n, err := next(ctx, tx, "n", "fleet_sweeps")
-		if err != nil {
-			return err
+			return
 		}
 		out = fleet.Sweep{ID: w.ID, Start: timeOf(millis(w.Start)), From: w.From, Hosts: w.Hosts, Knowledge: w.Knowledge}
-		_, err = tx.Exec(ctx, "INSERT INTO fleet_sweeps (n, "+sweepColumns+") VALUES (?, ?, ?, 0, ?, ?, 0, 0, 0, 0, 0, 0, 0, ?)",
-			args(n, w.ID, millis(w.Start), w.From, w.Hosts, w.Knowledge)...)
-		return err
+		t.exec("INSERT INTO fleet_sweeps (n, "+sweepColumns+") VALUES (?, ?, ?, 0, ?, ?, 0, 0, 0, 0, 0, 0, 0, ?)",
+			last(t, "n", "fleet_sweeps")+1, w.ID, millis(w.Start), w.From, w.Hosts, w.Knowledge)
 	})
 	return out, err
 }
 
-// next returns the next number in a table.
-func next(ctx context.Context, tx Tx, column, table string) (n int64, err error) {
-	err = lookup(ctx, tx, "SELECT COALESCE(MAX("+column+"), 0) + 1 FROM "+table).Scan(&n)
-	return n, err
+// sweep returns a sweep by its ID.
+func sweep(t *work, id string) (fleet.Sweep, bool) {
+	for _, w := range rows(t, "SELECT "+sweepColumns+" FROM fleet_sweeps WHERE id = ?", []any{id}, scanSweep) {
+		return w, true
+	}
+	return fleet.Sweep{}, false
+}
+
+// last returns the last number in a table, 0 in an empty one.
+func last(w *work, column, table string) int64 {
+	return value[int64](w, "SELECT COALESCE(MAX("+column+"), 0) FROM "+table)
 }
 
 // Swept returns the hosts that a sweep has visited so far.
@@ -84,22 +85,16 @@ func (s *Ledger) Swept(ctx context.Context, sweep string) (map[string]bool, erro
 }
 
 // EndSweep ends a sweep and stores totals of the fleet.
-func (s *Ledger) EndSweep(ctx context.Context, sweep string, at time.Time) (w fleet.Sweep, err error) {
-	err = s.write(ctx, func(tx Tx) error {
-		if _, err := tx.Exec(ctx, "DELETE FROM fleet_rule_counts WHERE hosts = 0"); err != nil {
-			return err
-		}
-		_, err := tx.Exec(ctx, `UPDATE fleet_sweeps SET ended = ?,
+func (s *Ledger) EndSweep(ctx context.Context, id string, at time.Time) (w fleet.Sweep, err error) {
+	err = s.write(ctx, func(t *work) {
+		t.exec("DELETE FROM fleet_rule_counts WHERE hosts = 0")
+		t.exec(`UPDATE fleet_sweeps SET ended = ?,
 			errors = (SELECT COALESCE(SUM(errors), 0) FROM fleet_hosts), warnings = (SELECT COALESCE(SUM(warnings), 0) FROM fleet_hosts),
-			infos = (SELECT COALESCE(SUM(infos), 0) FROM fleet_hosts) WHERE id = ? AND ended = 0`, millis(at), sweep)
-		if err != nil {
-			return err
+			infos = (SELECT COALESCE(SUM(infos), 0) FROM fleet_hosts) WHERE id = ? AND ended = 0`, millis(at), id)
+		var known bool
+		if w, known = sweep(t, id); !known {
+			t.fail(ledger.ErrNotFound)
 		}
-		w, err = scanSweep(lookup(ctx, tx, "SELECT "+sweepColumns+" FROM fleet_sweeps WHERE id = ?", sweep))
-		if errors.Is(err, errNoRow) {
-			return ledger.ErrNotFound
-		}
-		return err
 	})
 	return w, err
 }

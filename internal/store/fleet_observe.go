@@ -4,8 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"linerate/internal/audit"
@@ -15,18 +15,14 @@ import (
 
 // Observe stores what is new in a sweep's observations.
 func (s *Ledger) Observe(ctx context.Context, sweep string, seen ...fleet.Observation) (changes []fleet.Change, err error) {
-	err = s.write(ctx, func(tx Tx) error {
-		o := s.observing(ctx, tx, sweep)
-		if err := o.begin(); err != nil {
-			return err
-		}
+	err = s.write(ctx, func(w *work) {
+		o := observing{work: w, id: sweep, rules: map[fleet.RuleCount]int{}, findings: map[string]int64{}}
+		o.begin()
 		for _, one := range seen {
-			if err := o.one(storable(one)); err != nil {
-				return err
-			}
+			o.one(storable(one))
 		}
 		changes = o.changes
-		return o.end()
+		o.end()
 	})
 	if err != nil {
 		return nil, err
@@ -34,38 +30,24 @@ func (s *Ledger) Observe(ctx context.Context, sweep string, seen ...fleet.Observ
 	return changes, nil
 }
 
-func (s *Ledger) observing(ctx context.Context, tx Tx, sweep string) *observing {
-	return &observing{s: s, ctx: ctx, tx: tx, id: sweep, rules: map[fleet.RuleCount]int{}, findings: map[string]int64{}}
-}
-
 // Forget removes a host; its recorded changes stay.
 func (s *Ledger) Forget(ctx context.Context, name string, at time.Time) error {
-	return s.write(ctx, func(tx Tx) error {
-		o := s.observing(ctx, tx, "")
-		var last int64
-		h, n, err := o.hostBy("JOIN fleet_names m ON m.host = h.n WHERE m.name = ?", ", m.sweep", &last, name)
-		if err == nil && h == nil {
-			err = ledger.ErrNotFound
+	return s.write(ctx, func(w *work) {
+		o := observing{work: w, rules: map[fleet.RuleCount]int{}, seq: last(w, "seq", "fleet_changes")}
+		h, n, _ := o.hostBy("JOIN fleet_names m ON m.host = h.n WHERE m.name = ?", ", m.sweep", name)
+		if h == nil {
+			w.fail(ledger.ErrNotFound)
+			return
 		}
-		if err == nil {
-			err = o.row("SELECT COALESCE(MAX(seq), 0) FROM fleet_changes").Scan(&o.seq)
-		}
-		if err == nil {
-			err = o.drop(h, n, fleet.Change{Time: at, Name: name, Kind: fleet.Gone, Cause: fleet.ByHost, Text: "forgotten"})
-		}
-		if err != nil {
-			return err
-		}
-		return o.end()
+		o.drop(h, n, fleet.Change{Time: at, Name: name, Kind: fleet.Gone, Cause: fleet.ByHost, Text: "forgotten"})
+		o.end()
 	})
 }
 
 // observing is one transaction of a sweep.
 type observing struct {
-	s   *Ledger
-	ctx context.Context
-	tx  Tx
-	id  string // of the sweep
+	*work
+	id string // of the sweep
 
 	sweep, seq           int64 // numbers of the sweep and of the last change
 	reached, unreachable int
@@ -74,27 +56,15 @@ type observing struct {
 	findings             map[string]int64        // row numbers, by digest
 }
 
-func (o *observing) exec(query string, values ...any) error {
-	_, err := o.tx.Exec(o.ctx, query, args(values...)...)
-	return err
-}
-
-func (o *observing) row(query string, values ...any) Row {
-	return lookup(o.ctx, o.tx, query, args(values...)...)
-}
-
-func (o *observing) begin() error {
+func (o *observing) begin() {
 	var ended int64
-	err := o.row("SELECT n, ended FROM fleet_sweeps WHERE id = ?", o.id).Scan(&o.sweep, &ended)
-	switch {
-	case errors.Is(err, errNoRow):
-		return ledger.ErrNotFound
-	case err == nil && ended != 0:
-		return ledger.ErrSweepEnded
-	case err != nil:
-		return err
+	if !o.row("SELECT n, ended FROM fleet_sweeps WHERE id = ?", []any{o.id}, &o.sweep, &ended) {
+		o.fail(ledger.ErrNotFound)
 	}
-	return o.row("SELECT COALESCE(MAX(seq), 0) FROM fleet_changes").Scan(&o.seq)
+	if ended != 0 {
+		o.fail(ledger.ErrSweepEnded)
+	}
+	o.seq = last(o.work, "seq", "fleet_changes")
 }
 
 // storable returns an observation with its texts in the form in which they are read back.
@@ -113,28 +83,20 @@ func storable(o fleet.Observation) *fleet.Observation {
 }
 
 // one compares an observation with the known state of its host.
-func (o *observing) one(seen *fleet.Observation) error {
-	before, n, done, err := o.known(seen)
-	if err != nil || done {
-		return err
+func (o *observing) one(seen *fleet.Observation) {
+	before, n, done := o.known(seen)
+	if o.err != nil || done {
+		return
 	}
 	o.tried(seen)
 	if before != nil && seen.Failure == "" && before.Set != fleet.SetDigest(seen.Findings) {
-		if before.Findings, err = o.s.findingsOf(o.ctx, o.tx, n); err != nil {
-			return err
-		}
+		before.Findings = o.findingsOf(n)
 	}
 	after, changes := fleet.Compare(before, seen)
-	if n, err = o.host(before, &after, n); err != nil {
-		return err
-	}
-	if err := o.count(before, &after, n); err != nil {
-		return err
-	}
-	if err := o.name(seen.Name, n); err != nil {
-		return err
-	}
-	return o.add(changes)
+	n = o.host(before, &after, n)
+	o.count(before, &after, n)
+	o.name(seen.Name, n)
+	o.add(changes)
 }
 
 const hostColumns = "h.id, h.name, h.hostname, h.os, h.release, h.role, h.first_seen, h.last_success, h.unreachable_since, h.reason, h.facts, h.knowledge, h.finding_set, h.errors, h.warnings, h.infos, h.record, h.unread, h.drifts"
@@ -148,55 +110,48 @@ func scanHost(row Row, more ...any) (h fleet.Host, err error) {
 	return h, err
 }
 
-// hostBy finds a host; nil without error if there is none.
-func (o *observing) hostBy(where, column string, into *int64, value string) (*fleet.Host, int64, error) {
-	var n int64
-	h, err := scanHost(o.row("SELECT "+hostColumns+", h.n"+column+" FROM fleet_hosts h "+where, value), &n, into)
-	if errors.Is(err, errNoRow) {
-		return nil, 0, nil
+// hostBy finds a host, nil if there is none, with its number and another column.
+func (o *observing) hostBy(where, column, value string) (h *fleet.Host, n, other int64) {
+	for _, found := range rows(o.work, "SELECT "+hostColumns+", h.n"+column+" FROM fleet_hosts h "+where+" LIMIT 1", []any{value}, func(r Row) (fleet.Host, error) { return scanHost(r, &n, &other) }) {
+		return &found, n, other
 	}
-	return &h, n, err
+	return nil, 0, 0
 }
 
-// host stores the current state of a host.
-func (o *observing) host(before, after *fleet.Host, n int64) (int64, error) {
+// host stores the current state of a host, and returns its number.
+func (o *observing) host(before, after *fleet.Host, n int64) int64 {
+	columns := strings.ReplaceAll(hostColumns, "h.", "")
 	values := []any{after.ID, after.Name, after.Hostname, after.OS, after.Release, after.Role, millis(after.FirstSeen), millis(after.LastSuccess),
 		millis(after.UnreachableSince), after.Reason, after.Facts, after.Knowledge, after.Set, after.Errors, after.Warnings, after.Infos, after.Record, after.Unread, after.Drifts}
 	if before != nil {
-		return n, o.exec(`UPDATE fleet_hosts SET id = ?, name = ?, hostname = ?, os = ?, release = ?, role = ?, first_seen = ?, last_success = ?,
-			unreachable_since = ?, reason = ?, facts = ?, knowledge = ?, finding_set = ?, errors = ?, warnings = ?, infos = ?, record = ?, unread = ?, drifts = ? WHERE n = ?`, append(values, n)...)
+		o.exec("UPDATE fleet_hosts SET "+strings.ReplaceAll(columns, ",", " = ?,")+" = ? WHERE n = ?", append(values, n)...)
+		return n
 	}
-	n, err := next(o.ctx, o.tx, "n", "fleet_hosts")
-	if err != nil {
-		return 0, err
-	}
-	return n, o.exec(`INSERT INTO fleet_hosts (id, name, hostname, os, release, role, first_seen, last_success, unreachable_since, reason,
-		facts, knowledge, finding_set, errors, warnings, infos, record, unread, drifts, n) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append(values, n)...)
+	n = last(o.work, "n", "fleet_hosts") + 1
+	o.exec("INSERT INTO fleet_hosts ("+columns+", n) VALUES (?"+strings.Repeat(", ?", len(values))+")", append(values, n)...)
+	return n
 }
 
 // count updates a host's findings and the counts by rule.
-func (o *observing) count(before, after *fleet.Host, n int64) error {
+func (o *observing) count(before, after *fleet.Host, n int64) {
 	moved := before != nil && (before.Role != after.Role || before.OS != after.OS || before.Release != after.Release)
 	changed := before == nil || before.Set != after.Set
 	if !moved && !changed {
-		return nil
+		return
 	}
 	var was []fleet.Finding
 	if before != nil {
 		if was = before.Findings; was == nil {
-			var err error
-			if was, err = o.s.findingsOf(o.ctx, o.tx, n); err != nil {
-				return err
-			}
+			was = o.findingsOf(n)
 		}
 		o.tally(before, was, -1)
 	}
 	if !changed {
 		o.tally(after, was, 1)
-		return nil
+		return
 	}
 	o.tally(after, after.Findings, 1)
-	return o.keep(n, was, after.Findings)
+	o.keep(n, was, after.Findings)
 }
 
 func (o *observing) tally(h *fleet.Host, findings []fleet.Finding, by int) {
@@ -206,40 +161,27 @@ func (o *observing) tally(h *fleet.Host, findings []fleet.Finding, by int) {
 }
 
 // keep updates the stored findings of a host to the current ones.
-func (o *observing) keep(n int64, was, stand []fleet.Finding) error {
-	old := map[int64]bool{}
+func (o *observing) keep(n int64, was, stand []fleet.Finding) {
+	old, now := map[int64]bool{}, map[int64]bool{}
 	for i := range was {
-		at, err := o.number(&was[i])
-		if err != nil {
-			return err
-		}
-		old[at] = true
+		old[o.number(&was[i])] = true
 	}
-	now := map[int64]bool{}
 	for i := range stand {
-		at, err := o.number(&stand[i])
-		if err != nil {
-			return err
-		}
+		at := o.number(&stand[i])
 		if !old[at] && !now[at] {
-			if err := o.exec("INSERT INTO fleet_host_findings (host, finding, since) VALUES (?, ?, ?)", n, at, millis(stand[i].Since)); err != nil {
-				return err
-			}
+			o.exec("INSERT INTO fleet_host_findings (host, finding, since) VALUES (?, ?, ?)", n, at, millis(stand[i].Since))
 		}
 		now[at] = true
 	}
 	for at := range old {
 		if !now[at] {
-			if err := o.exec("DELETE FROM fleet_host_findings WHERE host = ? AND finding = ?", n, at); err != nil {
-				return err
-			}
+			o.exec("DELETE FROM fleet_host_findings WHERE host = ? AND finding = ?", n, at)
 		}
 	}
-	return nil
 }
 
 // number returns the row number of a finding; hosts share findings.
-func (o *observing) number(f *fleet.Finding) (int64, error) {
+func (o *observing) number(f *fleet.Finding) int64 {
 	h := sha256.New()
 	parts := []string{f.ID, string(f.Severity), f.Text}
 	if f.Expected+f.Found != "" {
@@ -250,38 +192,33 @@ func (o *observing) number(f *fleet.Finding) (int64, error) {
 	}
 	digest := hex.EncodeToString(h.Sum(nil)[:16])
 	if n, ok := o.findings[digest]; ok {
-		return n, nil
+		return n
 	}
 	var n int64
-	err := o.row("SELECT n FROM fleet_findings WHERE digest = ?", digest).Scan(&n)
-	if errors.Is(err, errNoRow) {
-		if n, err = next(o.ctx, o.tx, "n", "fleet_findings"); err == nil {
-			err = o.exec("INSERT INTO fleet_findings (n, digest, id, rule, tunable, severity, text, expected, found) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-				n, digest, f.ID, f.Rule, f.Tunable, string(f.Severity), f.Text, f.Expected, f.Found)
-		}
+	if !o.row("SELECT n FROM fleet_findings WHERE digest = ?", []any{digest}, &n) {
+		n = last(o.work, "n", "fleet_findings") + 1
+		o.exec("INSERT INTO fleet_findings (n, digest, id, rule, tunable, severity, text, expected, found) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			n, digest, f.ID, f.Rule, f.Tunable, string(f.Severity), f.Text, f.Expected, f.Found)
 	}
 	o.findings[digest] = n
-	return n, err
+	return n
 }
 
 // add appends changes.
-func (o *observing) add(changes []fleet.Change) error {
+func (o *observing) add(changes []fleet.Change) {
 	for _, c := range changes {
 		o.seq++
 		c.Seq, c.Sweep, c.Time = o.seq, o.id, timeOf(millis(c.Time))
 		o.changes = append(o.changes, c)
-		if err := o.exec("INSERT INTO fleet_changes (seq, sweep, "+changeColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			c.Seq, o.sweep, millis(c.Time), c.Host, c.Name, string(c.Kind), string(c.Cause), c.Finding, c.Rule, c.Tunable, string(c.Severity), c.Text, c.Expected, c.Found); err != nil {
-			return err
-		}
+		o.exec("INSERT INTO fleet_changes (seq, sweep, "+changeColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			c.Seq, o.sweep, millis(c.Time), c.Host, c.Name, string(c.Kind), string(c.Cause), c.Finding, c.Rule, c.Tunable, string(c.Severity), c.Text, c.Expected, c.Found)
 	}
-	return nil
 }
 
 const changeColumns = "time, host, name, kind, cause, finding, rule, tunable, severity, text, expected, found"
 
 // end stores the totals.
-func (o *observing) end() error {
+func (o *observing) end() {
 	alerts := 0
 	for i := range o.changes {
 		if o.changes[i].Alerts() {
@@ -289,21 +226,26 @@ func (o *observing) end() error {
 		}
 	}
 	for k, by := range o.rules {
-		if by == 0 {
-			continue
-		}
-		if err := o.exec(`INSERT INTO fleet_rule_counts (rule, severity, role, os, release, hosts) VALUES (?, ?, ?, ?, ?, ?)
-			ON CONFLICT (rule, severity, role, os, release) DO UPDATE SET hosts = fleet_rule_counts.hosts + excluded.hosts`,
-			k.Rule, string(k.Severity), k.Role, k.OS, k.Release, by); err != nil {
-			return err
+		if by != 0 {
+			o.exec(`INSERT INTO fleet_rule_counts (rule, severity, role, os, release, hosts) VALUES (?, ?, ?, ?, ?, ?)
+				ON CONFLICT (rule, severity, role, os, release) DO UPDATE SET hosts = fleet_rule_counts.hosts + excluded.hosts`,
+				k.Rule, string(k.Severity), k.Role, k.OS, k.Release, by)
 		}
 	}
-	return o.exec("UPDATE fleet_sweeps SET reached = reached + ?, unreachable = unreachable + ?, changes = changes + ?, alerts = alerts + ? WHERE n = ?",
+	o.exec("UPDATE fleet_sweeps SET reached = reached + ?, unreachable = unreachable + ?, changes = changes + ?, alerts = alerts + ? WHERE n = ?",
 		o.reached, o.unreachable, len(o.changes), alerts, o.sweep)
 }
 
+// findingsOf returns the stored findings of a host.
+func (o *observing) findingsOf(n int64) (all []fleet.Finding) {
+	if o.err == nil {
+		all, o.err = findingsOf(o.ctx, o.tx, n)
+	}
+	return all
+}
+
 // findingsOf returns the findings of a host, worst first; it never returns nil.
-func (s *Ledger) findingsOf(ctx context.Context, in Querier, n int64) ([]fleet.Finding, error) {
+func findingsOf(ctx context.Context, in Querier, n int64) ([]fleet.Finding, error) {
 	return collect(ctx, in, `SELECT f.id, f.rule, f.tunable, f.severity, f.text, f.expected, f.found, a.since FROM fleet_host_findings a JOIN fleet_findings f ON f.n = a.finding
 		WHERE a.host = ? ORDER BY `+worstFirst("f.severity")+`, f.id`, []any{n}, func(r Row) (f fleet.Finding, err error) {
 		var since int64

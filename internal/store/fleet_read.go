@@ -109,7 +109,7 @@ func (s *Ledger) whole(ctx context.Context, h fleet.Host, n int64) (_ fleet.Host
 	if h.Aliases, err = Column[string](ctx, s.db, "SELECT name FROM fleet_names WHERE host = ? AND name <> ? ORDER BY name"+s.d.Order, n, h.Name); err != nil {
 		return h, err
 	}
-	h.Findings, err = s.findingsOf(ctx, s.db, n)
+	h.Findings, err = findingsOf(ctx, s.db, n)
 	return h, err
 }
 

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"time"
 
@@ -59,44 +58,31 @@ func (s *Ledger) BeginWave(ctx context.Context, w fleet.Wave, hosts ...fleet.Wav
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, func(tx Tx) error {
-		n, err := next(ctx, tx, "n", "fleet_waves")
-		if err != nil {
-			return err
-		}
-		if _, err := tx.Exec(ctx, "INSERT INTO fleet_waves (n, "+waveColumns+") VALUES (?, ?, ?, 0, ?, ?, '', '', ?)",
-			args(n, w.ID, millis(w.Start), w.From, w.Hosts, string(options))...); err != nil {
-			return err
-		}
-		return s.waveEvents(ctx, tx, n, hosts)
+	return s.write(ctx, func(t *work) {
+		n := last(t, "n", "fleet_waves") + 1
+		t.exec("INSERT INTO fleet_waves (n, "+waveColumns+") VALUES (?, ?, ?, 0, ?, ?, '', '', ?)", n, w.ID, millis(w.Start), w.From, w.Hosts, string(options))
+		waveEvents(t, n, hosts)
 	})
 }
 
 // NoteWave records events of hosts of a wave.
 func (s *Ledger) NoteWave(ctx context.Context, wave string, events ...fleet.WaveEvent) error {
-	return s.write(ctx, func(tx Tx) error {
+	return s.write(ctx, func(t *work) {
 		var n int64
-		if err := lookup(ctx, tx, "SELECT n FROM fleet_waves WHERE id = ?", wave).Scan(&n); errors.Is(err, errNoRow) {
-			return ledger.ErrNotFound
-		} else if err != nil {
-			return err
+		if !t.row("SELECT n FROM fleet_waves WHERE id = ?", []any{wave}, &n) {
+			t.fail(ledger.ErrNotFound)
 		}
-		return s.waveEvents(ctx, tx, n, events)
+		waveEvents(t, n, events)
 	})
 }
 
-func (s *Ledger) waveEvents(ctx context.Context, tx Tx, wave int64, events []fleet.WaveEvent) error {
-	seq, err := next(ctx, tx, "seq", "fleet_wave_events")
-	if err != nil {
-		return err
+func waveEvents(t *work, wave int64, events []fleet.WaveEvent) {
+	seq := last(t, "seq", "fleet_wave_events")
+	for _, e := range events {
+		seq++
+		t.exec("INSERT INTO fleet_wave_events (seq, wave, "+eventColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			seq, wave, millis(e.Time), e.Name, e.Host, e.Source, e.Become, e.Step, string(e.State), e.Digest, e.Transaction, e.Text)
 	}
-	for i, e := range events {
-		if _, err := tx.Exec(ctx, "INSERT INTO fleet_wave_events (seq, wave, "+eventColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			args(seq+int64(i), wave, millis(e.Time), e.Name, e.Host, e.Source, e.Become, e.Step, string(e.State), e.Digest, e.Transaction, e.Text)...); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // EndWave records the outcome of a wave; a resumed one has fleet.WaveRuns.
@@ -118,11 +104,9 @@ func (s *Ledger) KeepWave(ctx context.Context, wave string, o fleet.WaveOptions)
 }
 
 func (s *Ledger) setWave(ctx context.Context, set string, values ...any) error {
-	return s.write(ctx, func(tx Tx) error {
-		n, err := tx.Exec(ctx, "UPDATE fleet_waves SET "+set+" WHERE id = ?", args(values...)...)
-		if err == nil && n == 0 {
-			err = ledger.ErrNotFound
+	return s.write(ctx, func(t *work) {
+		if t.exec("UPDATE fleet_waves SET "+set+" WHERE id = ?", values...) == 0 {
+			t.fail(ledger.ErrNotFound)
 		}
-		return err
 	})
 }

@@ -26,7 +26,7 @@ func NewLedger(ctx context.Context, db Database, d Dialect) (*Ledger, error) {
 		return &Ledger{db: db, d: d}, nil
 	}
 	s := &Ledger{db: db, d: d}
-	if err := s.write(ctx, func(tx Tx) error { return ledgerTables.make(ctx, tx, &s.d) }); err != nil {
+	if err := s.write(ctx, func(w *work) { w.fail(ledgerTables.make(ctx, w.tx, &s.d)) }); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return s, nil
@@ -49,13 +49,11 @@ func (s *Ledger) Place() string { return s.d.Place }
 
 // write runs f in a transaction that excludes other writers, and commits. If f or the commit fails,
 // nothing is kept.
-func (s *Ledger) write(ctx context.Context, f func(Tx) error) error {
-	return s.db.Do(ctx, func(tx Tx) error {
+func (s *Ledger) write(ctx context.Context, f func(*work)) error {
+	return do(ctx, s.db, func(w *work) {
 		if s.d.Lock != "" {
-			if err := tx.Query(ctx, s.d.Lock, nil, func(Row) error { return nil }); err != nil {
-				return err
-			}
+			w.fail(w.tx.Query(ctx, s.d.Lock, nil, func(Row) error { return nil }))
 		}
-		return f(tx)
+		f(w)
 	})
 }
