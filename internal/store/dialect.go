@@ -112,10 +112,13 @@ func collect[T any](ctx context.Context, q Querier, query string, args []any, sc
 
 // Column returns the only column of a query's rows.
 func Column[T any](ctx context.Context, q Querier, query string, args ...any) ([]T, error) {
-	return collect(ctx, q, query, args, func(r Row) (v T, err error) {
-		err = r.Scan(&v)
-		return v, err
-	})
+	return collect(ctx, q, query, args, only[T])
+}
+
+// only scans the only column of a row.
+func only[T any](r Row) (v T, err error) {
+	err = r.Scan(&v)
+	return v, err
 }
 
 // errNoRow means that a query which must find something found nothing.

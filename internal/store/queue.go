@@ -51,6 +51,4 @@ func (b *Book) Place() string { return b.Dialect.Place }
 func (b *Book) Close() error { return b.DB.Close() }
 
 // now returns the database's time in milliseconds.
-func (b *Book) now(ctx context.Context, tx Tx) (int64, error) {
-	return one[int64](ctx, tx, "SELECT "+b.Dialect.Now)
-}
+func (b *Book) now(w *work) int64 { return value[int64](w, "SELECT "+b.Dialect.Now) }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,18 +13,13 @@ import (
 
 // Brake prevents blocks from starting; "" releases the brake.
 func (b *Book) Brake(ctx context.Context, why string) error {
-	return b.DB.Do(ctx, func(tx Tx) error {
-		_, err := tx.Exec(ctx, "UPDATE queue_settings SET value = ? WHERE name = 'brake'", why)
-		return err
-	})
+	return do(ctx, b.DB, func(w *work) { w.exec("UPDATE queue_settings SET value = ? WHERE name = 'brake'", why) })
 }
 
 // Braked returns why nothing starts, "" if blocks can.
-func (b *Book) Braked(ctx context.Context) (string, error) { return braked(ctx, b.DB) }
+func (b *Book) Braked(ctx context.Context) (string, error) { return one[string](ctx, b.DB, brakeQuery) }
 
-func braked(ctx context.Context, q Querier) (string, error) {
-	return one[string](ctx, q, "SELECT value FROM queue_settings WHERE name = 'brake'")
-}
+const brakeQuery = "SELECT value FROM queue_settings WHERE name = 'brake'"
 
 // Studies returns the submitted studies, newest first.
 func (b *Book) Studies(ctx context.Context, all bool) ([]queue.Study, error) {
@@ -78,64 +72,52 @@ func (b *Book) Study(ctx context.Context, id string) (queue.Study, error) {
 
 // Record returns a study's record so far.
 func (b *Book) Record(ctx context.Context, id string) (files []queue.File, err error) {
-	err = b.DB.Do(ctx, func(tx Tx) error {
+	err = do(ctx, b.DB, func(w *work) {
 		var text, sets []byte
-		if err := lookup(ctx, tx, "SELECT spec, sets FROM queue_studies WHERE id = ?", id).Scan(&text, &sets); errors.Is(err, errNoRow) {
-			return fmt.Errorf("study %s: %w", id, queue.ErrNotFound)
-		} else if err != nil {
-			return err
+		if !w.row("SELECT spec, sets FROM queue_studies WHERE id = ?", []any{id}, &text, &sets) {
+			w.fail(fmt.Errorf("study %s: %w", id, queue.ErrNotFound))
+			return
 		}
-		spec, seed, trials, err := b.soFar(ctx, tx, id, text)
-		if err != nil {
-			return err
+		spec, seed, trials := b.soFar(w, id, text)
+		beds := b.beds(w, id)
+		if w.err != nil {
+			return
 		}
-		beds, err := b.beds(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		if files, err = queue.MakeRecord(spec, seed, text, beds, trials); err != nil {
-			return err
-		}
+		files, err = queue.MakeRecord(spec, seed, text, beds, trials)
+		w.fail(err)
 		if len(sets) > len("{}") {
 			files = append(files, queue.File{Name: queue.SetsFile, Data: sets})
 		}
-		raw, err := collect(ctx, tx, "SELECT name, data FROM queue_files WHERE study = ? ORDER BY name"+b.Dialect.Order, []any{id}, func(r Row) (f queue.File, err error) {
+		files = append(files, rows(w, "SELECT name, data FROM queue_files WHERE study = ? ORDER BY name"+b.Dialect.Order, []any{id}, func(r Row) (f queue.File, err error) {
 			err = r.Scan(&f.Name, &f.Data)
 			return f, err
-		})
-		files = append(files, raw...)
-		return err
+		})...)
 	})
 	return files, err
 }
 
 // Testbeds returns all testbeds that were ever leased, by name.
 func (b *Book) Testbeds(ctx context.Context) (list []queue.Testbed, err error) {
-	err = b.DB.Do(ctx, func(tx Tx) error {
-		now, err := b.now(ctx, tx)
-		if err != nil {
-			return err
-		}
-		list, err = collect(ctx, tx, "SELECT name, label, kind, state, why, holder, epoch, beat FROM queue_testbeds ORDER BY name"+b.Dialect.Order, nil, func(r Row) (t queue.Testbed, err error) {
+	err = do(ctx, b.DB, func(w *work) {
+		now := b.now(w)
+		list = rows(w, "SELECT name, label, kind, state, why, holder, epoch, beat FROM queue_testbeds ORDER BY name"+b.Dialect.Order, nil, func(r Row) (t queue.Testbed, err error) {
 			var beat int64
 			err = r.Scan(&t.Name, &t.Label, &t.Kind, &t.State, &t.Why, &t.Holder, &t.Epoch, &beat)
 			t.SilentSeconds = float64(now-beat) / 1000
 			return t, err
 		})
-		if err != nil {
-			return err
+		if w.err != nil {
+			return
 		}
-		return tx.Query(ctx, "SELECT testbed, study, block FROM queue_blocks WHERE state = 'running'", nil, func(r Row) error {
+		w.fail(w.tx.Query(ctx, "SELECT testbed, study, block FROM queue_blocks WHERE state = 'running'", nil, func(r Row) error {
 			var name, id string
 			var block int
-			if err := r.Scan(&name, &id, &block); err != nil {
-				return err
-			}
+			err := r.Scan(&name, &id, &block)
 			if i := slices.IndexFunc(list, func(t queue.Testbed) bool { return t.Name == name }); i >= 0 {
 				list[i].Study, list[i].Block = id, block
 			}
-			return nil
-		})
+			return err
+		}))
 	})
 	return list, err
 }
