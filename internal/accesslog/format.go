@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"linerate/internal/hint"
@@ -115,51 +116,46 @@ var nginxFields = map[string]Field{
 	"status": Status, "request_uri": Path, "uri": Path, "request": Request,
 }
 
+// nginxVariable matches a variable after its $.
+var nginxVariable = regexp.MustCompile(`^(?:\{([^}]+)\}|(\w+))`)
+
 // nginx parses the variable after a $ and returns the rest.
 func (f *Format) nginx(s string) (rest string, err error) {
-	name, rest, braced := strings.Cut(strings.TrimPrefix(s, "{"), "}")
-	if !strings.HasPrefix(s, "{") || !braced {
-		rest = strings.TrimLeft(s, "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
-		name = s[:len(s)-len(rest)]
-	}
-	if name == "" {
+	m := nginxVariable.FindStringSubmatch(s)
+	if m == nil {
 		return "", errors.New("a $ without a variable's name")
 	}
+	name := m[1] + m[2]
 	field := nginxFields[name]
 	if name == "upstream_response_time" && strings.Contains(f.Name, "$request_time") {
 		field = None // the time that the client waited takes precedence
 	}
 	f.add(field)
 	f.last().word = name == "request_time" // a list of upstreams' times may be several words
-	return rest, nil
+	return s[len(m[0]):], nil
 }
 
 // apacheFields are the mod_log_config directives that a tally can use.
-var apacheFields = map[byte]Field{'t': Time, 'D': Latency, 'T': Latency, 's': Status, 'U': Path, 'r': Request}
+var apacheFields = map[string]Field{"t": Time, "D": Latency, "T": Latency, "s": Status, "U": Path, "r": Request}
 
-// apache parses what follows a %: conditions (400,501), < or >, an argument in
-// braces, and the letter. It returns the rest.
+// apacheDirective matches what follows a %: conditions (400,501), < or >, an argument in
+// braces, and the letter; %^FB is the time to the first byte.
+var apacheDirective = regexp.MustCompile(`^[!0-9,<>]*(?:\{([^}]*)\})?(\^..|[^{!0-9,<>])`)
+
+// apache parses what follows a % and returns the rest.
 func (f *Format) apache(s string) (rest string, err error) {
 	if rest, ok := strings.CutPrefix(s, "%"); ok {
 		f.last().literal += "%"
 		return rest, nil
 	}
-	s, arg := strings.TrimLeft(s, "!0123456789,<>"), ""
-	if braced, ok := strings.CutPrefix(s, "{"); ok {
-		if arg, s, ok = strings.Cut(braced, "}"); !ok {
-			return "", errors.New("a %{ without its }")
-		}
+	m := apacheDirective.FindStringSubmatch(s)
+	if m == nil {
+		return "", errors.New("a % without its letter, or a %{ without its }")
 	}
-	if s == "" {
-		return "", errors.New("a % without its letter")
-	}
-	letter, rest := s[0], s[1:]
-	if letter == '^' && len(s) >= 3 { // %^FB: time to first byte
-		letter, rest = 0, s[3:]
-	}
+	arg, letter, rest := m[1], m[2], s[len(m[0]):]
 	field := apacheFields[letter]
 	switch {
-	case letter == 'T':
+	case letter == "T":
 		units := map[string]Unit{"": Seconds, "s": Seconds, "ms": Milliseconds, "us": Microseconds}
 		unit, ok := units[arg]
 		if !ok {
@@ -168,16 +164,16 @@ func (f *Format) apache(s string) (rest string, err error) {
 		if !f.Has(Latency) {
 			f.unit = unit
 		}
-	case letter == 'D' && !f.Has(Latency):
+	case letter == "D" && !f.Has(Latency):
 		f.unit = Microseconds
-	case letter == 'q' && *f.last() == (token{field: Path}):
+	case letter == "q" && *f.last() == (token{field: Path}):
 		return rest, nil // %U%q together are the path with its query
-	case letter == 't' && arg == "": // Apache writes the brackets itself
+	case letter == "t" && arg == "": // Apache writes the brackets itself
 		f.last().literal += "["
 		f.add(Time)
 		f.last().literal = "]"
 		return rest, nil
-	case arg != "" || letter == 0:
+	case arg != "":
 		field = None // a header, cookie or formatted time
 	}
 	f.add(field)

@@ -2,6 +2,8 @@ package testbed
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/netip"
 
 	"linerate/internal/drop"
@@ -126,4 +128,36 @@ type Site struct {
 	Unavailable error // why it could not be set up; it is then not up
 	// Link returns what the link has done so far.
 	Link func() LinkStats
+}
+
+// RaiseEach raises one thing for each arm and describes it. If an ErrUnavailable is the reason why
+// one is not up, its description has it; any other error ends all.
+func RaiseEach[T any](ctx context.Context, arms []Settings, raise func(i int, arm Settings) (Applied, error), describe func(i int, a Applied, unavailable error) T) ([]T, error) {
+	out := make([]T, len(arms))
+	for i, arm := range arms {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		applied, err := raise(i, arm)
+		var un *ErrUnavailable
+		if err != nil && !errors.As(err, &un) {
+			return nil, fmt.Errorf("set up %s: %w", arm.Name, err)
+		}
+		out[i] = describe(i, applied, err)
+	}
+	return out, nil
+}
+
+// OrAsNew renews a DUT with settings. If one of them is unavailable, it leaves the DUT as new.
+func OrAsNew(ctx context.Context, settings []setting.Setting, renew func(context.Context, []setting.Setting) (Applied, error)) (Applied, error) {
+	a, err := renew(ctx, settings)
+	var un, again *ErrUnavailable
+	if !errors.As(err, &un) {
+		return a, err
+	}
+	_, left := renew(ctx, nil)
+	if errors.As(left, &again) && *again == *un {
+		left = nil // not a setting's fault: the mode itself is unavailable
+	}
+	return a, errors.Join(err, left)
 }

@@ -61,7 +61,7 @@ func commentAt(s string) int {
 // command parses one command: an assignment, a call of ipfw, or a bare rule.
 func (r *ipfwReader) command(number int, raw, s string) {
 	s = strings.TrimSpace(s)
-	if name, value, ok := strings.Cut(s, "="); ok && isVariable(name) {
+	if name, value, ok := strings.Cut(s, "="); ok && variable.MatchString(name) {
 		r.vars[name] = strings.Trim(r.expand(value), `"'`)
 		return
 	}
@@ -108,23 +108,12 @@ func (r *ipfwReader) rule(at fact.Line, w []string) {
 
 // expand replaces $name and ${name} by the script's own assignments.
 func (r *ipfwReader) expand(s string) string {
-	if !strings.Contains(s, "$") {
-		return s
-	}
-	var out strings.Builder
-	for i := 0; i < len(s) && out.Len() < maxValue; i++ {
-		if s[i] != '$' {
-			out.WriteByte(s[i])
-			continue
+	room := maxValue
+	return dollar.ReplaceAllStringFunc(s, func(ref string) string {
+		value, ok := r.vars[strings.Trim(ref, "${}")]
+		if room -= len(value); !ok || room < 0 {
+			return ref
 		}
-		name, n := loaderVariable(s[i+1:])
-		value, ok := r.vars[name]
-		if n == 0 || !ok {
-			out.WriteByte('$')
-			continue
-		}
-		out.WriteString(clip(value, maxValue))
-		i += n
-	}
-	return out.String()
+		return value
+	})
 }

@@ -26,8 +26,13 @@ const (
 // nextboot.conf if enabled (stand/lua/config.lua; FreeBSD 11 and the Forth loader:
 // stand/forth/support.4th).
 func ReadLoader(files fact.Files, rel release.Release) Config {
-	l := &loader{files: files, forth: rel.Major > 0 && rel.Major < 12, env: map[string]string{}, seen: map[string]bool{}}
-	l.greedy = rel.Major == 0 || rel.Major >= 13
+	l := &loader{files: files, forth: rel.Major > 0 && rel.Major < 12, env: map[string]string{}, seen: map[string]bool{}, values: loaderValue(`(.*)`)}
+	switch {
+	case l.forth:
+		l.values = loaderValue(`((?:\\.|[^"\\])*)`)
+	case rel.Major == 12:
+		l.values = loaderValue(`([^"]*)`)
+	}
 	hasDefaults := l.file(loaderDefaults)
 	if !hasDefaults {
 		l.standard(rel)
@@ -62,11 +67,13 @@ func (l *loader) standard(rel release.Release) {
 type loader struct {
 	Config
 	files fact.Files
-	// forth means the loader of FreeBSD 11, greedy the quoting of 13 and later.
-	forth, greedy bool
-	env           map[string]string
-	seen          map[string]bool
-	depth         int
+	forth bool // the loader of FreeBSD 11
+	// values matches a value. Since 13 the last quote on the line ends it, before that the first;
+	// Forth supports backslashes.
+	values *regexp.Regexp
+	env    map[string]string
+	seen   map[string]bool
+	depth  int
 }
 
 // file reads one file and then those it names; it returns false if it does not exist.
@@ -206,12 +213,7 @@ func refersTo(raw, name string) bool {
 	if _, set := strings.CutPrefix(strings.TrimSpace(raw), name); !set || hasModuleSuffix(name) {
 		return false
 	}
-	for _, rest := range strings.Split(raw, "$")[1:] {
-		if v, n := loaderVariable(rest); n > 0 && v == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(dollar.FindAllStringSubmatch(raw, -1), func(m []string) bool { return m[1]+m[2] == name })
 }
 
 // moduleSuffixes lists suffixes of names that are properties of a module; the loader does not
@@ -227,19 +229,21 @@ func (l *loader) line(raw string) (name, value string, err error) {
 	if strings.TrimSpace(s) == "" || s[0] == '#' {
 		return "", "", nil
 	}
-	name, rest, ok := cutLoaderName(s)
-	if !ok {
+	named := loaderName.FindStringSubmatch(s)
+	if named == nil || strings.ContainsAny(s[:1], "-_.") && !hasModuleSuffix(named[1]) {
 		return "", "", errors.New("malformed line: want name=\"value\"")
 	}
-	value, rest, quoted, ok := l.value(rest)
-	if !ok {
+	name, s = named[1], s[len(named[0]):]
+	valued := l.values.FindStringSubmatch(s)
+	if valued == nil {
 		return "", "", errors.New("malformed line: the value wants double quotes")
 	}
-	if rest = strings.TrimSpace(rest); rest != "" && rest[0] != '#' {
+	value = valued[1] + valued[2]
+	if rest := strings.TrimSpace(s[len(valued[0]):]); rest != "" && rest[0] != '#' {
 		return "", "", fmt.Errorf("malformed line: %q after the value", clip(rest, 40))
 	}
 	switch {
-	case name == "exec" && quoted:
+	case name == "exec" && s[0] == '"':
 		return "", "", errExec
 	case hasModuleSuffix(name):
 		if strings.HasSuffix(name, "_load") {
@@ -263,58 +267,16 @@ func hasModuleSuffix(name string) bool {
 	return slices.ContainsFunc(moduleSuffixes, func(s string) bool { return len(name) > len(s) && strings.HasSuffix(name, s) })
 }
 
-// cutLoaderName splits off the name and the equals sign, which may have spaces around it.
-func cutLoaderName(s string) (name, rest string, ok bool) {
-	n := 0
-	for n < len(s) && (isAlnum(s[n]) || strings.IndexByte("-_.", s[n]) >= 0) {
-		n++
-	}
-	if n > 0 && !isAlnum(s[0]) && !hasModuleSuffix(s[:n]) {
-		return "", "", false
-	}
-	rest = strings.TrimLeft(s[n:], " \t")
-	if n == 0 || rest == "" || rest[0] != '=' {
-		return "", "", false
-	}
-	return s[:n], strings.TrimLeft(rest[1:], " \t"), true
+// loaderName matches a name and the equals sign, which may have spaces around it.
+var loaderName = regexp.MustCompile(`^([A-Za-z0-9_.-]+)[ \t]*=[ \t]*`)
+
+// loaderValue returns an expression for a quoted value or a single word.
+func loaderValue(quoted string) *regexp.Regexp {
+	return regexp.MustCompile(`^(?:"` + quoted + `"|([A-Za-z0-9-][A-Za-z0-9_.-]*))`)
 }
 
-// value parses a quoted value or a single word.
-func (l *loader) value(s string) (value, rest string, quoted, ok bool) {
-	if s != "" && s[0] == '"' {
-		end := l.closing(s)
-		if end < 0 {
-			return "", "", false, false
-		}
-		return s[1:end], s[end+1:], true, true
-	}
-	n := 0
-	for n < len(s) && (isAlnum(s[n]) || s[n] == '-' || n > 0 && (s[n] == '_' || s[n] == '.')) {
-		n++
-	}
-	return s[:n], s[n:], false, n > 0
-}
-
-// closing finds the quote that ends a value: since 13 the loader uses the last one on the line,
-// before that the first; Forth supports backslashes.
-func (l *loader) closing(s string) int {
-	if l.greedy {
-		if end := strings.LastIndexByte(s, '"'); end > 0 {
-			return end
-		}
-		return -1
-	}
-	for i := 1; i < len(s); i++ {
-		if l.forth && s[i] == '\\' {
-			i++
-			continue
-		}
-		if s[i] == '"' {
-			return i
-		}
-	}
-	return -1
-}
+// dollar matches $name and ${name}.
+var dollar = regexp.MustCompile(`\$(?:\{([^}]+)\}|([A-Za-z0-9][A-Za-z0-9_.-]*))`)
 
 // expand replaces $name, ${name} and backslashes (config.lua, processEnvVar).
 func (l *loader) expand(v string) (string, error) {
@@ -329,12 +291,12 @@ func (l *loader) expand(v string) (string, error) {
 		case '"':
 			return "", fmt.Errorf("stray quote at position '%d'; a comment on the same line must hold no quotes", i+1)
 		case '$':
-			name, n := loaderVariable(v[i+1:])
-			if n == 0 {
+			m := dollar.FindStringSubmatchIndex(v[i:])
+			if m == nil || m[0] > 0 {
 				return "", fmt.Errorf("malformed variable expression at position '%d'", i+1)
 			}
-			i += n
-			out.WriteString(l.env[name])
+			out.WriteString(l.env[strings.Trim(v[i:i+m[1]], "${}")])
+			i += m[1] - 1
 		default:
 			out.WriteByte(v[i])
 		}
@@ -343,22 +305,6 @@ func (l *loader) expand(v string) (string, error) {
 		}
 	}
 	return out.String(), nil
-}
-
-// loaderVariable returns the name after a dollar sign and its length including braces.
-func loaderVariable(s string) (string, int) {
-	if strings.HasPrefix(s, "{") {
-		end := strings.IndexByte(s, '}')
-		if end < 2 {
-			return "", 0
-		}
-		return s[1:end], end + 1
-	}
-	n := 0
-	for n < len(s) && (isAlnum(s[n]) || n > 0 && strings.IndexByte("-_.", s[n]) >= 0) {
-		n++
-	}
-	return s[:n], n
 }
 
 // LoadedByLoader returns the modules that loader.conf loads, by the name that the loader uses, with

@@ -3,6 +3,7 @@ package freebsd
 import (
 	"cmp"
 	"errors"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -136,7 +137,7 @@ var labels = strings.Fields("$if $srcaddr $dstaddr $srcport $dstport $proto $nr 
 func (p *pfReader) undefined(s pfStatement) {
 	for _, w := range s.words {
 		name, is := strings.CutPrefix(w, "$")
-		if _, ok := p.macros[name]; is && !ok && isVariable(name) && !slices.Contains(labels, w) && p.files != nil {
+		if _, ok := p.macros[name]; is && !ok && variable.MatchString(name) && !slices.Contains(labels, w) && p.files != nil {
 			p.problems = append(p.problems, fact.Problem{File: s.file, Line: s.line, Text: s.text, Kind: fact.ProblemSyntax,
 				Message: "macro '" + name + "' not defined, so pfctl refuses the file"})
 			return
@@ -256,32 +257,31 @@ type pfLexer struct {
 	budget int
 }
 
+// pfToken matches a token of pf.conf: an end of line, the blank at a continued one, a separator, a
+// comment, quoted text, a symbol, or a word.
+var pfToken = regexp.MustCompile(`^(?:\n|\\[ \t\r]*\n|[ \t\r\v\f,]|#[^\n]*|"[^"]*"?|'[^']*'?|[{}()=]|[^ \t\n\r\v\f,#"'{}()=][^ \t\n\r\v\f,#"{}()=]*)`)
+
 func (l *pfLexer) next() (pfStatement, bool) {
 	var s pfStatement
 	depth := 0
 	for l.pos < len(l.text) {
-		c := l.text[l.pos]
+		at, line, word := l.pos, l.line, pfToken.FindString(l.text[l.pos:])
+		l.pos += len(word)
+		l.line += strings.Count(word, "\n")
 		switch {
-		case c == '\n':
-			l.pos++
-			l.line++
+		case word == "\n":
 			if len(s.words) > 0 && depth == 0 {
 				return s, true
 			}
-		case c == '\\' && strings.HasPrefix(strings.TrimLeft(l.text[l.pos+1:], " \t\r"), "\n"):
-			l.pos += strings.IndexByte(l.text[l.pos:], '\n') + 1
-			l.line++
-		case isSpace(c) || c == ',':
-			l.pos++
-		case c == '#':
-			l.skipComment()
+		case isSpace(word[0]), word[0] == ',', word[0] == '#', word[0] == '\\' && strings.HasSuffix(word, "\n"):
 		default:
 			if len(s.words) == 0 {
-				s.line, s.text = l.line, l.lineAt(l.pos)
+				s.line, s.text = line, l.lineAt(at)
 			}
-			word := l.word()
-			depth = l.braces(&s, word, depth)
-			if depth < 0 {
+			if word[0] == '"' || word[0] == '\'' {
+				word = strings.Trim(word, word[:1])
+			}
+			if depth = l.braces(&s, word, depth); depth < 0 {
 				return s, true
 			}
 		}
@@ -312,39 +312,6 @@ func (l *pfLexer) braces(s *pfStatement, word string, depth int) int {
 		s.words = append(s.words, l.expand(word)...)
 	}
 	return depth
-}
-
-func (l *pfLexer) skipComment() {
-	for l.pos < len(l.text) && l.text[l.pos] != '\n' {
-		l.pos++
-	}
-}
-
-// word reads one word: quoted, a single character, or up to a separator.
-func (l *pfLexer) word() string {
-	c := l.text[l.pos]
-	if c == '"' || c == '\'' {
-		end := strings.IndexByte(l.text[l.pos+1:], c)
-		if end < 0 {
-			end = len(l.text) - l.pos - 1
-		}
-		w := l.text[l.pos+1 : l.pos+1+end]
-		l.line += strings.Count(w, "\n")
-		l.pos = min(len(l.text), l.pos+end+2)
-		return w
-	}
-	if strings.IndexByte("{}()=", c) >= 0 {
-		l.pos++
-		return string(c)
-	}
-	start := l.pos
-	for l.pos < len(l.text) && !isSpace(l.text[l.pos]) && strings.IndexByte("{}()=,\"#", l.text[l.pos]) < 0 {
-		l.pos++
-	}
-	if l.pos == start {
-		l.pos++
-	}
-	return l.text[start:l.pos]
 }
 
 // expand replaces a macro's name by its words.

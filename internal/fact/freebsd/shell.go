@@ -329,7 +329,7 @@ func (s *shell) command(words []word, line int, raw string) {
 			ends += fact.GoesOn
 		}
 		s.problem(line, raw, fact.ProblemStops, ends)
-	case len(words) > 1 && isVariable(name) && strings.HasPrefix(words[1].text, "="):
+	case len(words) > 1 && variable.MatchString(name) && strings.HasPrefix(words[1].text, "="):
 		s.problem(line, raw, fact.ProblemSyntax, name+": not found (no spaces around '=' in a shell assignment)")
 	case dotted.MatchString(name):
 		v, _, _ := strings.Cut(name, "=")
@@ -347,7 +347,7 @@ var dotted = regexp.MustCompile(`^(ifconfig|create_args)_[a-z0-9]+[.][0-9]+=`)
 // appends reports "name+=value", an assignment only in other shells.
 func appends(word string) bool {
 	name, _, ok := strings.Cut(word, "+=")
-	return ok && isVariable(name)
+	return ok && variable.MatchString(name)
 }
 
 // include reads `. /path` if the path is literal.
@@ -387,15 +387,5 @@ func (c *Config) unset(name string) {
 	}
 }
 
-// isVariable reports whether s is a valid name of a shell variable.
-func isVariable(s string) bool {
-	if s == "" || s[0] >= '0' && s[0] <= '9' {
-		return false
-	}
-	for i := range len(s) {
-		if !isAlnum(s[i]) && s[i] != '_' {
-			return false
-		}
-	}
-	return true
-}
+// variable matches a valid name of a shell variable.
+var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)

@@ -42,7 +42,7 @@ func (w *wordReader) more(c byte) bool {
 	case c == '\n' || c == ' ' || c == '\t' || strings.IndexByte(";&|<>()", c) >= 0:
 		return false
 	default:
-		if c == '=' && w.eq < 0 && w.bare && isVariable(w.out.String()) {
+		if c == '=' && w.eq < 0 && w.bare && variable.MatchString(w.out.String()) {
 			w.eq = w.out.Len()
 		}
 		w.put(c)
@@ -159,6 +159,9 @@ func (w *wordReader) backquoted() {
 	w.close()
 }
 
+// plain matches the characters of names at the start of a text.
+var plain = regexp.MustCompile(`^[A-Za-z0-9_]*`)
+
 // dollar expands $name, ${name} and ${name:-default}; command substitutions and arithmetic are
 // unknown.
 func (w *wordReader) dollar() {
@@ -172,17 +175,14 @@ func (w *wordReader) dollar() {
 		w.pos++
 		w.braced()
 	default:
-		n := 0
-		for n < len(rest) && (isAlnum(rest[n]) || rest[n] == '_') {
-			n++
-		}
-		if !isVariable(rest[:n]) {
+		name := plain.FindString(rest)
+		if !variable.MatchString(name) {
 			w.special(rest)
 			return
 		}
-		w.pos += n
-		w.refs = append(w.refs, rest[:n])
-		w.puts(w.rc.vars[rest[:n]])
+		w.pos += len(name)
+		w.refs = append(w.refs, name)
+		w.puts(w.rc.vars[name])
 	}
 }
 
@@ -240,12 +240,9 @@ func (w *wordReader) braced() {
 
 // parameter expands the content of ${…}.
 func (w *wordReader) parameter(inside string) {
-	n := 0
-	for n < len(inside) && (isAlnum(inside[n]) || inside[n] == '_') {
-		n++
-	}
-	name, op := inside[:n], inside[n:]
-	if !isVariable(name) {
+	name := plain.FindString(inside)
+	op := inside[len(name):]
+	if !variable.MatchString(name) {
 		w.unknown("it uses ${" + clip(inside, 20) + "}")
 		return
 	}

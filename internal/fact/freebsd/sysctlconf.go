@@ -2,6 +2,7 @@ package freebsd
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"linerate/internal/fact"
@@ -66,7 +67,7 @@ func (c *Config) sysctlFile(path, text, note string) {
 			problem("longer than %d bytes: sysctl reads it in pieces", stdioBuffer-1)
 		case strings.Contains(name, redact.Mark):
 			problem("sysctl: unknown oid at line %d", i+1)
-		case !isSysctlName(name):
+		case !sysctlName.MatchString(name):
 			problem("sysctl: unknown oid '%s' at line %d", clip(name, 60), i+1)
 		case !assigned:
 			problem("no '=': the line only shows %s and sets nothing", name)
@@ -125,16 +126,5 @@ func cutSysctl(s string) (name, value string, assigned bool) {
 	return name, value, true
 }
 
-// isSysctlName reports whether a text can be the name of a sysctl: words of letters, digits and a
-// few symbols, joined by dots.
-func isSysctlName(s string) bool {
-	if s == "" || !isAlnum(s[0]) && s[0] != '_' {
-		return false
-	}
-	for i := range len(s) {
-		if !isAlnum(s[i]) && strings.IndexByte("._-%/+", s[i]) < 0 {
-			return false
-		}
-	}
-	return true
-}
+// sysctlName matches what can be the name of a sysctl.
+var sysctlName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._%/+-]*$`)

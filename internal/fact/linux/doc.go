@@ -62,7 +62,6 @@ func ParseList(s string) []int {
 type Config struct {
 	Lines    []fact.Line
 	Problems []fact.Problem
-	Ignored  []fact.Source
 	// NICs are interfaces with the offloads that lines switch.
 	NICs []fact.NIC
 }

@@ -1,7 +1,6 @@
 package linux
 
 import (
-	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -22,7 +21,7 @@ func ReadSysctlConf(files fact.Files, names []string) Config {
 	linked := false
 	for _, p := range dropIns(files, ".conf", sysctlDirs...) {
 		linked = linked || strings.HasSuffix(p, "/99-sysctl.conf")
-		r.file(p, "")
+		r.file(p)
 	}
 	if !linked {
 		r.sysctlConf()
@@ -41,7 +40,7 @@ const Unread = "systemd-sysctl does not read this file"
 // Debian had until 12 and others still have.
 func (r *sysctlReader) sysctlConf() {
 	first := len(r.Lines)
-	r.file("/etc/sysctl.conf", "")
+	r.file("/etc/sysctl.conf")
 	if systemd(r.files) {
 		idle(r.Lines[first:], Unread)
 	}
@@ -68,7 +67,7 @@ func (r *sysctlReader) strays() {
 			continue
 		}
 		stray := sysctlReader{files: r.files, explicit: map[string]bool{}}
-		stray.file("/etc/sysctl.d/"+n, "")
+		stray.file("/etc/sysctl.d/" + n)
 		if len(stray.Problems) > 0 || len(r.Lines)+len(stray.Lines) > fact.MaxLines {
 			continue // text about settings, not settings
 		}
@@ -107,7 +106,7 @@ type sysctlReader struct {
 	excluded []string
 }
 
-func (r *sysctlReader) file(p, note string) {
+func (r *sysctlReader) file(p string) {
 	text, err := r.files.Read(p)
 	if err != nil {
 		return
@@ -133,9 +132,9 @@ func (r *sysctlReader) file(p, note string) {
 			r.Problems = append(r.Problems, fact.Problem{File: p, Line: i + 1, Text: raw, Kind: fact.ProblemSyntax,
 				Message: "want name = value"})
 		default:
-			value, rest := afterNumbers(strings.TrimSpace(value))
+			value, note := afterNumbers(strings.TrimSpace(value))
 			l := fact.Line{File: p, Number: i + 1, Text: raw, Name: name, Value: value, Stage: fact.Sysctl,
-				Effective: true, Default: shipped(p) || slices.Contains(known, stockForm(name, value)), Note: cmp.Or(rest, note)}
+				Effective: true, Default: shipped(p) || slices.Contains(known, stockForm(name, value)), Note: note}
 			if strings.ContainsAny(name, "*?[") {
 				if len(r.globs) < maxPatterns {
 					r.globs = append(r.globs, l)

@@ -32,7 +32,7 @@ func ReadUFW(files fact.Files) Config {
 		return Config{}
 	}
 	r := sysctlReader{files: files, explicit: map[string]bool{}}
-	r.file(p, "")
+	r.file(p)
 	for i := range r.Lines {
 		l := &r.Lines[i]
 		l.Stage, l.Note = fact.Conf, UFW

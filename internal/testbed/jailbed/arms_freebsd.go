@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 
 	"linerate/internal/knob"
@@ -23,20 +22,12 @@ func (b *Bed) Raise(ctx context.Context, wanted []testbed.Settings) ([]testbed.A
 	if err := b.clear(); err != nil {
 		return nil, err
 	}
-	out := make([]testbed.Arm, len(wanted))
-	for i, w := range wanted {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
+	return testbed.RaiseEach(ctx, wanted, func(i int, w testbed.Settings) (testbed.Applied, error) {
 		a := &armJail{gen: arm(genPort, i+1), sink: arm(sinkPort, i+1)}
-		applied, err := b.raise(ctx, a, w, nil) // nil, because host settings would affect all arms
-		var un *testbed.ErrUnavailable
-		if err != nil && !errors.As(err, &un) {
-			return nil, fmt.Errorf("set up %s: %w", w.Name, err)
-		}
-		out[i] = a.describe(b, applied, err)
-	}
-	return out, nil
+		return b.raise(ctx, a, w, nil) // nil, because host settings would affect all arms
+	}, func(i int, applied testbed.Applied, unavailable error) testbed.Arm {
+		return b.arms[i].describe(b, applied, unavailable)
+	})
 }
 
 // raise connects a new DUT to the two outer jails, or these to each other, and applies a

@@ -189,13 +189,7 @@ func portOn(own, as, peer end) port.Port {
 // Reset replaces the DUT by a new one, then applies settings. If a setting is
 // unavailable, it leaves the DUT as new.
 func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Applied, error) {
-	a, err := b.renew(ctx, settings)
-	var un *testbed.ErrUnavailable
-	if errors.As(err, &un) {
-		_, left := b.renew(ctx, nil)
-		err = errors.Join(err, left)
-	}
-	return a, err
+	return testbed.OrAsNew(ctx, settings, b.renew)
 }
 
 // renew replaces the DUT's jails and their wires.

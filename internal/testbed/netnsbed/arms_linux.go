@@ -49,21 +49,12 @@ func (b *Bed) Raise(ctx context.Context, wanted []testbed.Settings) ([]testbed.A
 	if err := b.clear(); err != nil {
 		return nil, err
 	}
-	out := make([]testbed.Arm, len(wanted))
-	for i, w := range wanted {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
+	return testbed.RaiseEach(ctx, wanted, func(_ int, w testbed.Settings) (testbed.Applied, error) {
 		b.raised++
-		a := newArm(b.raised)
-		applied, err := b.raise(ctx, a, w, nil) // nil, because host settings would affect all arms
-		var un *testbed.ErrUnavailable
-		if err != nil && !errors.As(err, &un) {
-			return nil, fmt.Errorf("set up %s: %w", w.Name, err)
-		}
-		out[i] = a.describe(b, applied, err)
-	}
-	return out, nil
+		return b.raise(ctx, newArm(b.raised), w, nil) // nil, because host settings would affect all arms
+	}, func(i int, applied testbed.Applied, unavailable error) testbed.Arm {
+		return b.arms[i].describe(b, applied, unavailable)
+	})
 }
 
 // raise builds one arm and sets it. host applies settings global to the kernel; it may be nil.

@@ -124,16 +124,7 @@ func clone(m net.HardwareAddr) net.HardwareAddr { return append(net.HardwareAddr
 // Reset replaces the DUT by a new one, then applies settings. If a setting is
 // unavailable, it leaves the DUT as new.
 func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Applied, error) {
-	a, err := b.renew(ctx, settings)
-	var un, again *testbed.ErrUnavailable
-	if !errors.As(err, &un) {
-		return a, err
-	}
-	_, left := b.renew(ctx, nil)
-	if errors.As(left, &again) && *again == *un {
-		left = nil // not a setting's fault: the mode itself is unavailable
-	}
-	return a, errors.Join(err, left)
+	return testbed.OrAsNew(ctx, settings, b.renew)
 }
 
 // spare returns the CPUs available to the DUT: all but the generator's.
