@@ -74,10 +74,6 @@ func (s *tuning) read(data []byte) (err error) {
 	if err := yaml.UnmarshalWithOptions(data, s, yaml.Strict()); err != nil {
 		return fmt.Errorf("read %s: %w", filepath.Join(s.path, searchFile), err)
 	}
-	if s.Version == 1 || s.Version == 2 {
-		return hint.With(fmt.Errorf("%s was begun by an older linerate with another search method: its trials cannot be continued", filepath.Join(s.path, searchFile)),
-			"its result is in %s; to search again: linerate tune", filepath.Join(s.path, searchReport))
-	}
 	if s.Version != searchVersion || len(space.Factors(s.Space)) == 0 || s.Seconds <= 0 {
 		return hint.With(fmt.Errorf("%s is not a search by this version of linerate", filepath.Join(s.path, searchFile)), "start it again: linerate tune")
 	}

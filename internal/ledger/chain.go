@@ -167,15 +167,11 @@ func (r *Report) blobs(ctx context.Context, s Reader) error {
 	have := map[string]bool{}
 	err := s.Blobs(ctx, func(b Blob) error {
 		r.Blobs++
-		data, err := b.Bytes()
+		n, err := b.check()
 		if err != nil {
-			r.problem("raw bytes %s: %v", b.SHA256, err)
-			return nil
+			r.problem("%v", err)
 		}
-		r.Bytes += int64(len(data))
-		if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != b.SHA256 {
-			r.problem("raw bytes %s: do not have that hash", b.SHA256)
-		}
+		r.Bytes += n
 		have[b.SHA256] = true
 		return nil
 	})
@@ -212,12 +208,18 @@ func (b *Blob) Bytes() ([]byte, error) {
 
 // Check checks the bytes against the blob's hash.
 func (b *Blob) Check() error {
+	_, err := b.check()
+	return err
+}
+
+// check also returns the number of bytes.
+func (b *Blob) check() (int64, error) {
 	data, err := b.Bytes()
 	if err != nil {
-		return fmt.Errorf("raw bytes %s: %w", b.SHA256, err)
+		return 0, fmt.Errorf("raw bytes %s: %w", b.SHA256, err)
 	}
 	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != b.SHA256 {
-		return fmt.Errorf("raw bytes %s: do not have that hash", b.SHA256)
+		err = fmt.Errorf("raw bytes %s: do not have that hash", b.SHA256)
 	}
-	return nil
+	return int64(len(data)), err
 }

@@ -153,10 +153,10 @@ type Source struct {
 
 // Blob holds the bytes of a file, identified by their SHA-256.
 type Blob struct {
-	SHA256   string
-	Size     int64
-	Encoding string // "zstd" or "raw"
-	Data     []byte
+	SHA256   string `json:"sha256"`
+	Size     int64  `json:"size"`
+	Encoding string `json:"encoding"` // "zstd" or "raw"
+	Data     []byte `json:"data"`
 }
 
 // Evidence is a verdict with its context.

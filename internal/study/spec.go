@@ -82,8 +82,6 @@ type Workload struct {
 	Destinations int `yaml:"destinations,omitempty"`
 	// Link is the link whose line rate is the reference for shares.
 	Link string `yaml:"link,omitempty"`
-	// Queues appears in older records and is not used.
-	Queues []int `yaml:"queues,omitempty,flow"`
 }
 
 // The directions of a workload. BothWays is the bidirectional traffic of RFC 2544

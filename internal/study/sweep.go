@@ -13,11 +13,8 @@ import (
 	"linerate/internal/yamlfile"
 )
 
-// The laws of curves: linear in the number. Older studies name a law over CPUs, which is no longer fitted.
-const (
-	FitLinear = "linear"
-	fitUSL    = "usl"
-)
+// FitLinear is the law of a curve that is linear in the number.
+const FitLinear = "linear"
 
 // Limits of sweeps. What they multiply has its own limits.
 const (
@@ -87,7 +84,7 @@ func (w Sweep) check(path string) *yamlfile.Problem {
 	case len(w.Values) < 1 || len(w.Values) > maxSweepValues:
 		return yamlfile.Wrong(path+".values", "%d values: a sweep has 1 to %d", len(w.Values), maxSweepValues).Advise("values: [1, 10, 100]")
 	}
-	if w.Fit != "" && w.Fit != FitLinear && w.Fit != fitUSL {
+	if w.Fit != "" && w.Fit != FitLinear {
 		return yamlfile.OneOf(path+".fit", w.Fit, FitLinear)
 	}
 	for i, v := range w.Values {

@@ -9,8 +9,7 @@ import (
 )
 
 // Telemetry is a profile of a variant. Profiling disturbs what it observes, so it takes
-// separate runs, whose rates are not used. It is one line of telemetry.jsonl. Records of
-// earlier versions also contain counters per packet and the kernel's drop reasons.
+// separate runs, whose rates are not used. It is one line of telemetry.jsonl.
 type Telemetry struct {
 	Part        string       `json:"part"`
 	Mode        testbed.Mode `json:"mode"`

@@ -22,16 +22,8 @@ type Row struct {
 	Entry *ledger.Entry   `json:"entry,omitempty"`
 	Table string          `json:"table,omitempty"` // of Doc
 	Doc   json.RawMessage `json:"doc,omitempty"`
-	Blob  *Blob           `json:"blob,omitempty"`
+	Blob  *ledger.Blob    `json:"blob,omitempty"`
 	End   *End            `json:"end,omitempty"`
-}
-
-// Blob holds raw bytes in a dump, base64 in JSON.
-type Blob struct {
-	SHA256   string `json:"sha256"`
-	Size     int64  `json:"size"`
-	Encoding string `json:"encoding"`
-	Data     []byte `json:"data"`
 }
 
 // End is a dump's last line; without it the dump was truncated.
@@ -114,7 +106,7 @@ func (w *writer) blob(ctx context.Context, s ledger.Reader, r ledger.Row, raw bo
 	case err != nil:
 		return fmt.Errorf("raw bytes %s: %w", f.SHA256, err)
 	}
-	return w.enc.Encode(Row{Blob: &Blob{b.SHA256, b.Size, b.Encoding, b.Data}})
+	return w.enc.Encode(Row{Blob: &b})
 }
 
 // maxLine bounds the length of a dump's line.
@@ -170,13 +162,12 @@ func (d *loading) next() error {
 	case len(d.batches) == 0:
 		return notDump(errors.New("there is no entry before it"))
 	case r.Blob != nil:
-		b := &ledger.Blob{SHA256: r.Blob.SHA256, Size: r.Blob.Size, Encoding: r.Blob.Encoding, Data: r.Blob.Data}
-		if err := b.Check(); err != nil {
+		if err := r.Blob.Check(); err != nil {
 			return err
 		}
-		d.blobs[b.SHA256] = b
+		d.blobs[r.Blob.SHA256] = r.Blob
 		last := d.batches[len(d.batches)-1]
-		last.Blobs = append(last.Blobs, *b)
+		last.Blobs = append(last.Blobs, *r.Blob)
 	default:
 		if err := d.batches[len(d.batches)-1].Add(r.Table, r.Doc); err != nil {
 			return err
