@@ -134,7 +134,7 @@ func yaml(_ format, text string) (all []statement) {
 				value = strings.Trim(s.String(), `"'`)
 			}
 			all = append(all, statement{n.Key.GetToken().Position.Line, section, key, value})
-			walk(n.Value, strings.TrimPrefix(section+"/"+key, "/"))
+			walk(n.Value, strings.TrimPrefix(section+"/"+key, "./"))
 		case *ast.SequenceNode:
 			for _, v := range n.Values {
 				walk(v, section)
@@ -142,7 +142,7 @@ func yaml(_ format, text string) (all []statement) {
 		}
 	}
 	for _, d := range file.Docs {
-		walk(d.Body, "")
+		walk(d.Body, ".")
 	}
 	return all
 }
