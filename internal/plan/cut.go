@@ -29,10 +29,7 @@ func goesOn(l fact.Line) bool {
 // Shorten returns the text of a file without the cuts. All other lines stay unchanged, byte for
 // byte.
 func Shorten(text string, cuts []Removal) string {
-	byLine := map[int][]Removal{}
-	for _, c := range cuts {
-		byLine[c.Line] = append(byLine[c.Line], c)
-	}
+	byLine := linewise(cuts)
 	var b strings.Builder
 	n := 0
 	for line := range strings.Lines(text) {
@@ -47,6 +44,15 @@ func Shorten(text string, cuts []Removal) string {
 		b.WriteString(line)
 	}
 	return b.String()
+}
+
+// linewise maps lines to their cuts.
+func linewise(cuts []Removal) map[int][]Removal {
+	lines := map[int][]Removal{}
+	for _, c := range cuts {
+		lines[c.Line] = append(lines[c.Line], c)
+	}
+	return lines
 }
 
 // withoutWord removes a parameter and its value from a command line.
@@ -75,10 +81,7 @@ func Unified(file, old, seen string, cuts []Removal) string {
 	if len(cuts) == 0 {
 		return ""
 	}
-	gone := map[int][]Removal{}
-	for _, c := range cuts {
-		gone[c.Line] = append(gone[c.Line], c)
-	}
+	gone := linewise(cuts)
 	name := strings.TrimPrefix(file, "/")
 	var b strings.Builder
 	fmt.Fprintf(&b, "--- a/%s\n+++ b/%s\n", name, name)

@@ -108,19 +108,12 @@ func (p *planning) take(name string, r *tunable.Record, c evidence.Change, n *na
 
 // gains adds a value that was measured to help to the plan; it returns false if no file can hold it.
 func (p *planning) gains(name string, r *tunable.Record, value string, n *names, reason string, e Evidence) bool {
-	current := p.current(name, n)
-	s := Step{Name: name, Value: value, Current: Current{Origin: current.Origin}, ResetCost: string(r.Reset),
-		Reason: reason, Risk: cmp.Or(oneLine(r.Hurts), "None is known beyond what was measured."), Evidence: e}
-	if current.Known {
-		s.Current.Value = &current.Value
-	}
+	s := step(name, value, r, p.current(name, n))
+	s.Reason, s.Risk, s.Evidence = reason, cmp.Or(oneLine(r.Hurts), "None is known beyond what was measured."), e
 	if err := p.place(&s, r, r.Name, ""); err != nil || s.Where.File == "" && !s.Where.Runtime || value == "" {
 		return false
 	}
-	s.Undo = undo(s)
-	s.For, s.Against = p.claims(r, value)
-	p.taken[name] = set
-	p.plan.Settings = append(p.plan.Settings, s)
+	p.add(s, r, value)
 	return true
 }
 

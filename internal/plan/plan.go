@@ -113,6 +113,17 @@ type Current struct {
 	Origin string `json:"origin,omitempty"`
 }
 
+// text returns the value with its origin, or the words for none.
+func (c Current) text(none string) string {
+	if c.Value != nil {
+		none = *c.Value
+	}
+	if c.Origin != "" {
+		none += " (" + c.Origin + ")"
+	}
+	return none
+}
+
 // Where says what the change touches on the host.
 type Where struct {
 	// File is the drop-in file that makes the change persistent, or "".

@@ -152,14 +152,7 @@ func comment(p Plan, s Step) string {
 	if s.Evidence.Kind != "" {
 		lines = append(lines, wrap(strings.TrimSuffix(s.Evidence.Kind+": "+s.Evidence.Text, ": "), 76)...)
 	}
-	was := "not set"
-	if s.Current.Value != nil {
-		was = *s.Current.Value
-	}
-	if s.Current.Origin != "" {
-		was += " (" + s.Current.Origin + ")"
-	}
-	lines = append(lines, wrap(fmt.Sprintf("Was %s. Role %s, plan %s.", was, p.Role, p.Short()), 76)...)
+	lines = append(lines, wrap(fmt.Sprintf("Was %s. Role %s, plan %s.", s.Current.text("not set"), p.Role, p.Short()), 76)...)
 	return "# " + strings.Join(lines, "\n# ") + "\n"
 }
 

@@ -46,10 +46,7 @@ func (p *planning) set(a *Advice, r *tunable.Record, name, device string, n *nam
 		p.unmet(fmt.Sprintf("%s should be %s, and belongs to the kernel of the host that runs this container (%s): plan it there.", name, value, p.Facts.Container))
 		return p.leaveFor(name, "It belongs to the kernel of the host; a container cannot set it.", a.Reason, n)
 	}
-	s := Step{Name: name, Value: value, Current: Current{Origin: current.Origin}, ResetCost: string(r.Reset)}
-	if current.Known {
-		s.Current.Value = &current.Value
-	}
+	s := step(name, value, r, current)
 	if err := p.place(&s, r, a.Name(), device); err != nil {
 		return err
 	}
@@ -65,14 +62,25 @@ func (p *planning) set(a *Advice, r *tunable.Record, name, device string, n *nam
 	if err != nil {
 		return err
 	}
-	if s.Undo == "" {
-		s.Undo = undo(s)
-	}
 	s.Evidence = p.evidence(a, r, name, value)
-	s.For, s.Against = p.claims(r, value)
-	p.taken[name] = set
-	p.plan.Settings = append(p.plan.Settings, s)
+	p.add(s, r, value)
 	return nil
+}
+
+func step(name, value string, r *tunable.Record, now judge.Standing) Step {
+	s := Step{Name: name, Value: value, Current: Current{Origin: now.Origin}, ResetCost: string(r.Reset)}
+	if now.Known {
+		s.Current.Value = &now.Value
+	}
+	return s
+}
+
+// add adds a step to the plan; advised is its value as the catalogue has it.
+func (p *planning) add(s Step, r *tunable.Record, advised string) {
+	s.Undo = cmp.Or(s.Undo, undo(s))
+	s.For, s.Against = p.claims(r, advised)
+	p.taken[s.Name] = set
+	p.plan.Settings = append(p.plan.Settings, s)
 }
 
 // enough leaves a tunable alone if the host already has the value permanently. A value that only

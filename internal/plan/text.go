@@ -41,8 +41,7 @@ func (p Plan) Text(w io.Writer, st show.Style) error {
 }
 
 func (p Plan) head(out *show.Page) {
-	host := p.Host
-	host = cmp.Or(host, "any host")
+	host := cmp.Or(p.Host, "any host")
 	out.Line(out.Bold(fmt.Sprintf("Plan %s for %s", p.Short(), show.Clean(host))) + fmt.Sprintf(" (%s, role %s)", strings.TrimSpace(p.OS+" "+p.Release), p.Role))
 	var needs []string
 	for _, n := range [][2]string{{"link", "link"}, {"rtt", "rtt"}, {"states", "flows tracked"}, {"connections", "connections"}, {"connection_rate", "one connection"}} {
@@ -71,25 +70,12 @@ func (p Plan) head(out *show.Page) {
 // alike reports whether a step differs only in its device, or only in the property of the same
 // device.
 func (s Step) alike(o Step) bool {
-	was := func(c Current) string {
-		if c.Value == nil {
-			return c.Origin
-		}
-		return *c.Value + " " + c.Origin
-	}
 	return s.Mechanism == o.Mechanism && s.Mechanism != setting.Sysctl && (s.Name == o.Name || s.Device == o.Device) && s.Value == o.Value &&
-		was(s.Current) == was(o.Current) && s.Formula == o.Formula && s.Reason == o.Reason && s.Where == o.Where &&
+		s.Current.text("") == o.Current.text("") && s.Formula == o.Formula && s.Reason == o.Reason && s.Where == o.Where &&
 		reflect.DeepEqual([]any{s.Instead, s.For, s.Against}, []any{o.Instead, o.For, o.Against})
 }
 
 func (s Step) text(out *show.Page, others []Step) {
-	was := "not known"
-	if s.Current.Value != nil {
-		was = *s.Current.Value
-	}
-	if s.Current.Origin != "" {
-		was += " (" + s.Current.Origin + ")"
-	}
 	out.Line("")
 	title := s.Title()
 	for _, o := range others {
@@ -99,7 +85,7 @@ func (s Step) text(out *show.Page, others []Step) {
 		}
 		title += ", " + o.Device
 	}
-	out.Line(out.Bold(show.Clean(title)) + ": " + show.Clean(was) + " → " + out.Bold(show.Clean(s.Value)))
+	out.Line(out.Bold(show.Clean(title)) + ": " + show.Clean(s.Current.text("not known")) + " → " + out.Bold(show.Clean(s.Value)))
 	for _, f := range [][2]string{{"why", s.Reason}, {"how much", s.Formula}, {"evidence", join(": ", s.Evidence.Kind, s.Evidence.Text)},
 		{"where", s.Where.String()}, {"costs", cost(s.ResetCost)}, {"risk", s.Risk}, {"undo", s.Undo}} {
 		field(out, f[0], f[1])
