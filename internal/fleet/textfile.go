@@ -17,17 +17,18 @@ func Textfile(st Status, rules []RuleCount) string {
 		fmt.Fprintf(&m, "linerate_fleet_%s%s %v\n", name, labelled(labels), value)
 	}
 	group := func(g *Group) []string { return []string{"role", g.Role, "os", g.OS, "release", g.Release} }
-	family("hosts", "Hosts that are known.")
-	for i := range st.Groups {
-		put("hosts", st.Groups[i].Hosts, group(&st.Groups[i])...)
-	}
-	family("unreachable_hosts", "Hosts that the last sweep that tried could not reach.")
-	for i := range st.Groups {
-		put("unreachable_hosts", st.Groups[i].Unreachable, group(&st.Groups[i])...)
-	}
-	family("drifted_hosts", "Hosts that are not as linerate apply left them.")
-	for i := range st.Groups {
-		put("drifted_hosts", st.Groups[i].Drifted, group(&st.Groups[i])...)
+	for _, is := range []struct {
+		name, help string
+		of         func(*Group) int
+	}{
+		{"hosts", "Hosts that are known.", func(g *Group) int { return g.Hosts }},
+		{"unreachable_hosts", "Hosts that the last sweep that tried could not reach.", func(g *Group) int { return g.Unreachable }},
+		{"drifted_hosts", "Hosts that are not as linerate apply left them.", func(g *Group) int { return g.Drifted }},
+	} {
+		family(is.name, is.help)
+		for i := range st.Groups {
+			put(is.name, is.of(&st.Groups[i]), group(&st.Groups[i])...)
+		}
 	}
 	family("applied_hosts", "Hosts on which linerate applied something.")
 	put("applied_hosts", st.Applied)
@@ -44,7 +45,7 @@ func Textfile(st Status, rules []RuleCount) string {
 	for _, r := range rules {
 		put("rule_hosts", r.Hosts, "rule", r.Rule, "severity", string(r.Severity), "role", r.Role, "os", r.OS, "release", r.Release)
 	}
-	last := lastEnded(st.Sweeps)
+	last := st.Last()
 	if last == nil {
 		return m.String()
 	}
@@ -79,11 +80,11 @@ func labelled(of []string) string {
 
 var escape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-// lastEnded returns the newest completed sweep.
-func lastEnded(newestFirst []Sweep) *Sweep {
-	for i := range newestFirst {
-		if !newestFirst[i].End.IsZero() {
-			return &newestFirst[i]
+// Last returns the newest completed sweep, nil if there is none.
+func (s Status) Last() *Sweep {
+	for i := range s.Sweeps {
+		if !s.Sweeps[i].End.IsZero() {
+			return &s.Sweeps[i]
 		}
 	}
 	return nil

@@ -55,16 +55,6 @@ func (d Fleet) RoleNames() []string {
 	return names
 }
 
-// Last returns the newest completed sweep, nil if there is none.
-func (d Fleet) Last() *fleet.Sweep {
-	for i := range d.Sweeps {
-		if !d.Sweeps[i].End.IsZero() {
-			return &d.Sweeps[i]
-		}
-	}
-	return nil
-}
-
 // Recent returns the newest sweeps.
 func (d Fleet) Recent() []fleet.Sweep { return d.Sweeps[:min(len(d.Sweeps), 8)] }
 

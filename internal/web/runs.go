@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"linerate/internal/list"
+	"linerate/internal/hint"
 	"linerate/internal/queue"
 	"linerate/internal/report"
 	"linerate/internal/study"
@@ -235,15 +235,13 @@ func (s *Server) ofQueue(r *http.Request) (source, error) {
 	if err != nil || q == nil {
 		return source{}, errors.Join(err, none)
 	}
-	all, err := q.Studies(r.Context(), true)
+	st, err := q.Study(r.Context(), id)
+	if hint.IsUsage(err) { // none, or several
+		return source{}, none
+	}
 	if err != nil {
 		return source{}, err
 	}
-	found := list.Filter(all, func(st queue.Study) bool { return strings.HasPrefix(st.ID, id) })
-	if len(found) != 1 {
-		return source{}, none
-	}
-	st := found[0]
 	// A queue has no record size and time; use what changes with each trial and each step of the
 	// study.
 	run := Run{Name: st.ID, Changed: st.Submitted.Add(time.Duration(st.Done)), Bytes: int64(st.Trials), Queued: &st}
