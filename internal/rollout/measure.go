@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"linerate/internal/fleet"
 	"linerate/internal/fleet/wedge"
 	"linerate/internal/hint"
 	"linerate/internal/show"
@@ -62,9 +63,14 @@ func (t *Task) Try(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-func (t *Task) all() (out []*Host) {
+func (t *Task) all() []*Host { return t.in(func(fleet.WaveState) bool { return true }) }
+
+// in returns the hosts in some states.
+func (t *Task) in(is func(fleet.WaveState) bool) (out []*Host) {
 	for i := range t.Hosts {
-		out = append(out, &t.Hosts[i])
+		if is(t.Hosts[i].State) {
+			out = append(out, &t.Hosts[i])
+		}
 	}
 	return out
 }

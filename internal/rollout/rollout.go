@@ -127,8 +127,8 @@ func Run(ctx context.Context, t Task) error {
 
 func (t *Task) steps(ctx context.Context) error {
 	last := 0
-	for i := range t.Hosts {
-		last = max(last, t.Hosts[i].Step)
+	for _, h := range t.Hosts {
+		last = max(last, h.Step)
 	}
 	if t.Measure != nil {
 		if err := t.baseline(ctx); err != nil {

@@ -14,13 +14,7 @@ import (
 // settle cleans up after a run that died: it reverts pending changes, and records
 // confirmed ones.
 func (t *Task) settle(ctx context.Context) error {
-	var left []*Host
-	for i := range t.Hosts {
-		if t.Hosts[i].State.InFlight() {
-			left = append(left, &t.Hosts[i])
-		}
-	}
-	if err := t.each(left, func(h *Host) error { return t.settleOne(ctx, h) }); err != nil {
+	if err := t.each(t.in(fleet.WaveState.InFlight), func(h *Host) error { return t.settleOne(ctx, h) }); err != nil {
 		return err
 	}
 	return context.Cause(ctx)
@@ -64,12 +58,7 @@ func Rollback(ctx context.Context, t Task, force bool) error {
 	if err := t.settle(ctx); err != nil {
 		return err
 	}
-	var has []*Host
-	for i := range t.Hosts {
-		if t.Hosts[i].State.Has() {
-			has = append(has, &t.Hosts[i])
-		}
-	}
+	has := t.in(fleet.WaveState.Has)
 	t.say(Progress{Step: 1, Steps: 1, Hosts: len(has)})
 	err := t.each(has, func(h *Host) error { return t.rollBack(ctx, h, force) })
 	if err == nil {
@@ -127,14 +116,8 @@ func Look(ctx context.Context, t Task, would func(name string, tr apply.Transact
 		}
 		return apply.DryRun(m, func(tr apply.Transaction) { would(name, tr) }), done, nil
 	}
-	var all []*Host
-	for i := range t.Hosts {
-		if t.Hosts[i].State.Open() {
-			all = append(all, &t.Hosts[i])
-		}
-	}
 	t.dry = true
-	if err := t.each(all, func(h *Host) error { return t.change(ctx, h) }); err != nil {
+	if err := t.each(t.in(fleet.WaveState.Open), func(h *Host) error { return t.change(ctx, h) }); err != nil {
 		return err
 	}
 	return context.Cause(ctx)
