@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"linerate/internal/list"
 	"linerate/internal/stats"
 )
 
@@ -171,10 +172,7 @@ func family(r *rand.Rand, n, reps int) (holm, raw int) {
 		for range 5 {
 			variants = append(variants, stats.Arm{Values: positive(gaussians(r, n, 0))})
 		}
-		p := make([]float64, len(variants))
-		for k, v := range variants {
-			p[k] = stats.OneSample(logRatios(control, v.Values), 0.95).P
-		}
+		p := list.Map(variants, func(v stats.Arm) float64 { return stats.OneSample(logRatios(control, v.Values), 0.95).P })
 		raw += anyBelow(p)
 		holm += anyBelow(stats.Holm(p))
 	}

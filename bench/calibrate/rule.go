@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"linerate/internal/list"
 	"linerate/internal/stats"
 	"linerate/internal/stats/ministat"
 )
@@ -132,11 +133,7 @@ func logRatios(control, variant []float64) []float64 {
 }
 
 func logarithms(x []float64) []float64 {
-	l := make([]float64, len(x))
-	for i := range l {
-		l[i] = math.Log(x[i])
-	}
-	return l
+	return list.Map(x, math.Log)
 }
 
 // claimBlocks: with exchangeable arms, block-wise log ratios are symmetric

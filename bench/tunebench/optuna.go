@@ -8,6 +8,7 @@ import (
 	"math"
 	"os/exec"
 
+	"linerate/internal/list"
 	"linerate/internal/tune"
 )
 
@@ -42,10 +43,7 @@ func (b *bench) optuna() (tune.Config, error) {
 
 // ask returns the best configuration that the program asked to measure.
 func (b *bench) ask(tell *json.Encoder, asked *json.Decoder) (best tune.Config, err error) {
-	levels := make([]int, len(b.effect))
-	for i, e := range b.effect {
-		levels[i] = len(e) - 1
-	}
+	levels := list.Map(b.effect, func(e []float64) int { return len(e) - 1 })
 	const arms = 15
 	err = tell.Encode([]any{levels, b.rng.Uint32(), arms})
 	for most := math.Inf(-1); err == nil && b.used+arms+1 <= Slots-2*confirmPairs; {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"linerate/internal/list"
 	"linerate/internal/tune"
 )
 
@@ -148,10 +149,6 @@ func (b *bench) base() tune.Config { return make(tune.Config, len(b.effect)) }
 // block measures arms side by side, with shared noise of the block and noise of each arm.
 func (b *bench) block(arms ...tune.Config) []float64 {
 	shared := 0.05 * b.rng.NormFloat64()
-	out := make([]float64, len(arms))
-	for i, c := range arms {
-		out[i] = shared + b.gain(c) + b.sd*b.rng.NormFloat64()
-	}
 	b.used += len(arms)
-	return out
+	return list.Map(arms, func(c tune.Config) float64 { return shared + b.gain(c) + b.sd*b.rng.NormFloat64() })
 }

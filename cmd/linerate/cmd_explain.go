@@ -18,6 +18,7 @@ import (
 	"linerate/internal/fact/release"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
+	"linerate/internal/list"
 	"linerate/internal/show"
 	"linerate/internal/tunable"
 	"linerate/internal/tunable/explain"
@@ -188,10 +189,7 @@ func searchTunables(cmd *cobra.Command, c *tunable.Catalogue, o explainOptions, 
 	if len(found) == 0 {
 		return unknown
 	}
-	entries := make([]tunable.Entry, len(found))
-	for i, m := range found {
-		entries[i] = m.Record.Entry(rel)
-	}
+	entries := list.Map(found, func(m tunable.Match) tunable.Entry { return m.Record.Entry(rel) })
 	t := show.Table{Header: []string{"OS", "NAME", "WHAT IT DOES"}}
 	for i, m := range found {
 		t.Add(entries[i].OS, entries[i].Name, firstSentence(m.Record.Summary))

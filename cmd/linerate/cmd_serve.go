@@ -17,6 +17,7 @@ import (
 	"linerate/internal/assemble/ledgers"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
+	"linerate/internal/list"
 	"linerate/internal/queue"
 	"linerate/internal/site"
 	"linerate/internal/studydir"
@@ -152,9 +153,5 @@ type folder struct{ studydir.Folder }
 // List returns the studies in the directory.
 func (f folder) List() ([]web.Run, error) {
 	found, err := f.Folder.List()
-	runs := make([]web.Run, len(found))
-	for i, d := range found {
-		runs[i] = web.Run{Name: d.Name, Changed: d.Changed, Bytes: d.Bytes}
-	}
-	return runs, err
+	return list.Map(found, func(d studydir.Found) web.Run { return web.Run{Name: d.Name, Changed: d.Changed, Bytes: d.Bytes} }), err
 }

@@ -341,10 +341,9 @@ func (s *tuning) plan(cmd *cobra.Command, report page.Report) error {
 			Evidence: plan.Evidence{Kind: plan.MeasuredHere, Text: "this setting " + report.Own(i) + "; " + together, Refs: []string{filepath.Join(s.path, string(tune.Confirm))}}})
 		names = append(names, f.Name)
 	}
-	var left []plan.LeftAlone
-	for _, n := range s.leftAlone(names) {
-		left = append(left, plan.LeftAlone{Name: n, Reason: "Tried by experiment, and not shown to pay for its place."})
-	}
+	left := list.Map(s.leftAlone(names), func(n string) plan.LeftAlone {
+		return plan.LeftAlone{Name: n, Reason: "Tried by experiment, and not shown to pay for its place."}
+	})
 	p, err := plan.Confirmed(plan.Input{Facts: facts, Catalogue: known.Catalogue, Role: s.Role, Judge: plan.By(known)}, gains, left)
 	if err != nil {
 		return err

@@ -11,6 +11,8 @@ import (
 
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/vm"
+
+	"linerate/internal/list"
 )
 
 //go:embed functions.txt
@@ -75,11 +77,7 @@ func (f *function) env(values []float64) map[string]any {
 // strings in base units, and return float64; a wrong number or type of arguments is an error of the
 // expression.
 func Options() []expr.Option {
-	opts := make([]expr.Option, 0, len(functions()))
-	for _, f := range functions() {
-		opts = append(opts, expr.Function(f.name, f.call, new(func(...any) float64)))
-	}
-	return opts
+	return list.Map(functions(), func(f *function) expr.Option { return expr.Function(f.name, f.call, new(func(...any) float64)) })
 }
 
 func (f *function) call(args ...any) (any, error) {

@@ -176,11 +176,7 @@ func given(args []string) string {
 	case len(args) > 4:
 		return strconv.Itoa(len(args)) + " arguments"
 	}
-	quoted := make([]string, len(args))
-	for i, a := range args {
-		quoted[i] = strconv.Quote(a)
-	}
-	return strings.Join(quoted, " ")
+	return strings.Join(list.Map(args, strconv.Quote), " ")
 }
 
 // unknownVerb returns an error for an unknown subcommand of cmd, naming the nearest.

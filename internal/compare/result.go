@@ -10,6 +10,7 @@ import (
 	"math"
 
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/stats"
 	"linerate/internal/stats/ministat"
 )
@@ -155,11 +156,5 @@ func (r Result) ministat(arm stats.Arm) string {
 }
 
 func present(x []float64) []float64 {
-	out := make([]float64, 0, len(x))
-	for _, v := range x {
-		if !math.IsNaN(v) {
-			out = append(out, v)
-		}
-	}
-	return out
+	return list.Filter(x, func(v float64) bool { return !math.IsNaN(v) })
 }

@@ -19,6 +19,7 @@ import (
 	"unicode/utf8"
 
 	"linerate/internal/chart"
+	"linerate/internal/list"
 	"linerate/internal/show"
 )
 
@@ -78,11 +79,7 @@ type Figure = chart.Figure
 
 // Figures converts charts to blocks.
 func Figures(all []Figure) []Block {
-	out := make([]Block, len(all))
-	for i, f := range all {
-		out[i] = f
-	}
-	return out
+	return list.Map(all, func(f Figure) Block { return f })
 }
 
 // Picture is an SVG, already escaped, that is too wide for small screens.

@@ -325,10 +325,7 @@ type HostFilter struct {
 // SetDigest returns the digest of a set of findings; order and the numbers in
 // texts do not affect it.
 func SetDigest(findings []Finding) string {
-	keys := make([]string, len(findings))
-	for i := range findings {
-		keys[i] = findings[i].key()
-	}
+	keys := list.Map(findings, func(f Finding) string { return f.key() })
 	slices.Sort(keys)
 	return Digest(slices.Compact(keys)...)
 }

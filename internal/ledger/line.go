@@ -125,11 +125,7 @@ func Sort(lines []Line) {
 
 // Rows converts lines to evidence rows.
 func Rows(lines []Line) []evidence.Row {
-	rows := make([]evidence.Row, len(lines))
-	for i := range lines {
-		rows[i] = lines[i].Row
-	}
-	return rows
+	return list.Map(lines, func(l Line) evidence.Row { return l.Row })
 }
 
 // Lines returns the evidence that matches a filter, sorted for reading.

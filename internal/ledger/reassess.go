@@ -29,10 +29,7 @@ func FromComparison(c *stats.Comparison) Verdict {
 // differences that the corrected p-values do not show. Invalid verdicts count in the
 // family but stay invalid.
 func CorrectFamily(vs []Verdict) {
-	p := make([]float64, len(vs))
-	for i := range vs {
-		p[i] = vs[i].P.Float()
-	}
+	p := list.Map(vs, func(v Verdict) float64 { return v.P.Float() })
 	for i, h := range stats.Holm(p) {
 		v := &vs[i]
 		v.PHolm, v.Family = stats.Num(h), len(vs)
@@ -123,11 +120,7 @@ func values(metric string, ids []ID, byID map[ID]*Trial, excluded map[ID]string)
 }
 
 func plain(v []blockValue) []float64 {
-	out := make([]float64, len(v))
-	for i := range v {
-		out[i] = v[i].value
-	}
-	return out
+	return list.Map(v, func(x blockValue) float64 { return x.value })
 }
 
 // align puts both arms in the order of blocks, NaN where an arm lacks a trial.

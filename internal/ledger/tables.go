@@ -59,18 +59,12 @@ func text[T any, S ~string](name string, of func(*T) S) column[T] {
 func table[T any, P interface {
 	*T
 	identified
-}](name string, list func(*Batch) *[]T, columns ...column[T]) Table {
+}](name string, of func(*Batch) *[]T, columns ...column[T]) Table {
 	t := Table{Name: name}
 	for _, c := range columns {
 		t.Columns = append(t.Columns, c.name)
 	}
-	pick := func(v *T) []string {
-		out := make([]string, len(columns))
-		for i, c := range columns {
-			out[i] = c.of(v)
-		}
-		return out
-	}
+	pick := func(v *T) []string { return list.Map(columns, func(c column[T]) string { return c.of(v) }) }
 	t.cols = func(doc []byte) ([]string, error) {
 		var v T
 		if err := json.Unmarshal(doc, &v); err != nil {
@@ -83,12 +77,12 @@ func table[T any, P interface {
 		if err := json.Unmarshal(doc, &v); err != nil {
 			return err
 		}
-		at := list(b)
+		at := of(b)
 		*at = append(*at, v)
 		return checkIDs(P(&v))
 	}
 	t.rows = func(b *Batch) ([]Row, error) {
-		all := *list(b)
+		all := *of(b)
 		rows := make([]Row, len(all))
 		for i := range all {
 			id := P(&all[i]).ids()[0]

@@ -96,11 +96,7 @@ func Names() []string {
 	if err != nil {
 		return nil
 	}
-	names := make([]string, len(known))
-	for i, r := range known {
-		names[i] = r.Name
-	}
-	return names
+	return list.Map(known, func(r Role) string { return r.Name })
 }
 
 // Check returns an error for an unknown role.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/show"
 )
 
@@ -30,11 +31,7 @@ func Verdicts() []Verdict { return slices.Clone(bySeverity) }
 
 // VerdictNames returns the names of Verdicts.
 func VerdictNames() []string {
-	names := make([]string, len(bySeverity))
-	for i, v := range bySeverity {
-		names[i] = string(v)
-	}
-	return names
+	return list.Map(bySeverity, func(v Verdict) string { return string(v) })
 }
 
 // ParseVerdict parses the name of a verdict; an unknown one is a usage error.

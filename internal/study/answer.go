@@ -130,11 +130,7 @@ func size(v Verdict) float64 {
 }
 
 func variantNames(vs []Verdict) []string {
-	names := make([]string, len(vs))
-	for i, v := range vs {
-		names[i] = v.Variant
-	}
-	return names
+	return list.Map(vs, func(v Verdict) string { return v.Variant })
 }
 
 func isAre(n int) string {

@@ -152,10 +152,7 @@ func compareConnections(s Spec, g Goal, trials []Trial, arms []stats.Arm, opt st
 	if !slices.ContainsFunc(arms, func(a stats.Arm) bool { return a.Name == AA }) {
 		control.Units = append(control.Units, m.units(s, trials, AA)...)
 	}
-	treated := make([]stats.UnitArm, len(arms))
-	for i, a := range arms {
-		treated[i] = stats.UnitArm{Name: a.Name, Units: m.units(s, trials, a.Name)}
-	}
+	treated := list.Map(arms, func(a stats.Arm) stats.UnitArm { return stats.UnitArm{Name: a.Name, Units: m.units(s, trials, a.Name)} })
 	if m.Mode == FlowsMode {
 		opt.Of = stats.UnitNames{Units: "windows of flows", Clusters: "flows", More: "add flows, or blocks"}
 	}

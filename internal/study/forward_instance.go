@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"linerate/internal/list"
 	"linerate/internal/load"
 	"linerate/internal/stats"
 )
@@ -141,13 +142,7 @@ func (in Instance) Condense() []Lanes {
 	return out
 }
 
-func logs(v []float64) []float64 {
-	out := make([]float64, len(v))
-	for i, x := range v {
-		out[i] = math.Log(x)
-	}
-	return out
-}
+func logs(v []float64) []float64 { return list.Map(v, math.Log) }
 
 // ofLanes returns an arm's metrics: its chain's time per packet, at the control's speed over
 // the whole instance, and the DUT's share of that time.

@@ -295,11 +295,7 @@ func (s *Spec) checkPlace() *yamlfile.Problem {
 
 // Apply returns the variant's settings for the testbed, in order.
 func (v Variant) Apply() []setting.Setting {
-	out := make([]setting.Setting, len(v.Settings))
-	for i, s := range v.Settings {
-		out[i] = s.Setting()
-	}
-	return out
+	return list.Map(v.Settings, func(s Setting) setting.Setting { return s.Setting() })
 }
 
 // ApplyLocal returns the settings confined to the testbed, in order.

@@ -223,11 +223,7 @@ const AA = "aa"
 
 // Arms returns the names of the variants and the A/A arm: every block tries each once.
 func (s *Spec) Arms() []string {
-	arms := make([]string, 0, len(s.Variants)+1)
-	for _, v := range s.Variants {
-		arms = append(arms, v.Name)
-	}
-	return append(arms, AA)
+	return append(list.Map(s.Variants, func(v Variant) string { return v.Name }), AA)
 }
 
 // Limits on what a study may specify: beyond them a typing error is more

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"linerate/internal/list"
 	"linerate/internal/stats"
 )
 
@@ -170,10 +171,7 @@ func (k *known) fit() {
 		yy += k.y[i] * k.y[i]
 	}
 	values, vectors := stats.Eigen(xtx)
-	along := make([]float64, n)
-	for j, v := range vectors {
-		along[j] = dot(v, moment)
-	}
+	along := list.Map(vectors, func(v []float64) float64 { return dot(v, moment) })
 	k.q = vectors
 	k.scale(values, along, yy)
 	k.sd, k.mean = make([]float64, n), make([]float64, n)
