@@ -112,20 +112,24 @@ func (p *Pipe) Close() error {
 	return nil
 }
 
-// FirstBytes keeps the first Limit bytes written and drops the rest, for a program's standard
-// error.
+// FirstBytes keeps the first Limit bytes that a program writes and drops the rest, so that a full
+// pipe never blocks it.
 type FirstBytes struct {
 	Limit int
+	Cut   bool // something was dropped
 	kept  []byte
 }
 
 // Write implements io.Writer; it accepts everything.
 func (b *FirstBytes) Write(p []byte) (int, error) {
-	if room := b.Limit - len(b.kept); room > 0 {
-		b.kept = append(b.kept, p[:min(len(p), room)]...)
-	}
+	room := b.Limit - len(b.kept)
+	b.Cut = b.Cut || len(p) > room
+	b.kept = append(b.kept, p[:min(len(p), room)]...)
 	return len(p), nil
 }
+
+// Bytes returns the kept bytes.
+func (b *FirstBytes) Bytes() []byte { return b.kept }
 
 // String returns the kept bytes, trimmed.
 func (b *FirstBytes) String() string { return strings.TrimSpace(string(b.kept)) }

@@ -4,7 +4,6 @@ package knob
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"linerate/internal/setting"
@@ -12,9 +11,7 @@ import (
 )
 
 // unavailable returns the error for a setting that this machine does not support.
-func unavailable(s setting.Setting, format string, args ...any) error {
-	return &testbed.ErrUnavailable{Setting: s.String(), Reason: fmt.Sprintf(format, args...)}
-}
+var unavailable = testbed.Unavailable
 
 // ApplyAll applies settings in order until one fails or ctx is done. It
 // returns Apply's notes on them, and how long it took.

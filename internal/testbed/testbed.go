@@ -114,6 +114,11 @@ func (e *ErrUnavailable) Error() string {
 	return e.Setting + ": " + e.Reason
 }
 
+// Unavailable returns the error for a setting that a testbed does not support.
+func Unavailable(s setting.Setting, format string, args ...any) error {
+	return &ErrUnavailable{Setting: s.String(), Reason: fmt.Sprintf(format, args...)}
+}
+
 // Needs says what a kernel needs for something: a module, or a build option.
 func Needs(module, option string) string {
 	return fmt.Sprintf("load the module %s (modprobe %[1]s), or boot a kernel built with %s", module, option)

@@ -2,7 +2,6 @@
 package localhost
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -92,19 +91,19 @@ func (*Host) Output(ctx context.Context, q host.Query) ([]byte, error) {
 	}
 	cmd := exec.CommandContext(ctx, command, argv[1:]...)
 	cmd.Env = []string{"PATH=" + path, "LC_ALL=C", "HOME=/"}
-	out, complaint := &bounded{limit: host.MaxOutput}, &bounded{limit: 4096}
+	out, complaint := &host.FirstBytes{Limit: host.MaxOutput}, &host.FirstBytes{Limit: 4096}
 	cmd.Stderr = complaint
-	err = out.of(cmd, patience)
-	if text := firstLine(complaint.kept.String()); err != nil && text != "" {
+	err = outputOf(cmd, out, patience)
+	if text, _, _ := strings.Cut(complaint.String(), "\n"); err != nil && text != "" {
 		err = fmt.Errorf("%s (%w)", text, err)
 	}
 	if ctx.Err() != nil {
 		err = fmt.Errorf("stopped: %w", context.Cause(ctx))
 	}
-	if err == nil && out.cut {
+	if err == nil && out.Cut {
 		err = fmt.Errorf("%w of %d bytes", host.ErrTooLarge, host.MaxOutput)
 	}
-	return out.kept.Bytes(), err
+	return out.Bytes(), err
 }
 
 // look finds a command in the directories of base systems.
@@ -118,38 +117,15 @@ func look(name string) (string, error) {
 	return "", fmt.Errorf("%s: %w", name, host.ErrNoCommand)
 }
 
-func firstLine(s string) string {
-	l, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return l
-}
-
-// bounded keeps the first bytes of an output and drops the rest, so that a full pipe never blocks
-// the command.
-type bounded struct {
-	kept  bytes.Buffer
-	limit int
-	cut   bool
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	room := b.limit - b.kept.Len()
-	if len(p) > room {
-		b.cut = true
-		b.kept.Write(p[:max(0, room)])
-		return len(p), nil
-	}
-	return b.kept.Write(p)
-}
-
 // pauseToFill is the pause between two reads of a command's output.
 const pauseToFill = 2 * time.Millisecond
 
-// of runs a command and reads its output. After the command has ended it waits at most longer for
+// outputOf runs a command and reads its output. After the command has ended it waits at most longer for
 // the rest: half of that for standard error, which Wait waits for, half for standard output. It
 // reads seldom, and from a descriptor outside Go's poller: FreeBSD's sysctl(8) does not buffer its
 // output, so a blocked reader, or the poller, would wake for every word: sixteen thousand times for
 // sysctl -a.
-func (b *bounded) of(cmd *exec.Cmd, longer time.Duration) error {
+func outputOf(cmd *exec.Cmd, out *host.FirstBytes, longer time.Duration) error {
 	var p [2]int
 	if err := syscall.Pipe2(p[:], syscall.O_CLOEXEC); err != nil {
 		return fmt.Errorf("make a pipe: %w", err)
@@ -170,7 +146,7 @@ func (b *bounded) of(cmd *exec.Cmd, longer time.Duration) error {
 	go func() { ended <- cmd.Wait() }()
 	for piece := make([]byte, 64<<10); ; {
 		n, rerr := syscall.Read(p[0], piece)
-		_, _ = b.Write(piece[:max(0, n)]) // never fails
+		_, _ = out.Write(piece[:max(0, n)]) // never fails
 		if n == 0 && rerr == nil {
 			if late == nil {
 				err = <-ended

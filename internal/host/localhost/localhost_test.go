@@ -112,18 +112,18 @@ func TestPiper(t *testing.T) { hosttest.Piper(t, &Runner{}, true) }
 // output open does not delay the answer for ever.
 func TestOutputIsBounded(t *testing.T) {
 	for script, want := range map[string]int{"head -c 300000 /dev/zero": 1000, "printf abc; exec >&-; exit 3": 3, ":": 0} {
-		b := &bounded{limit: 1000}
-		err := b.of(exec.Command("/bin/sh", "-c", script), time.Minute)
+		b := &host.FirstBytes{Limit: 1000}
+		err := outputOf(exec.Command("/bin/sh", "-c", script), b, time.Minute)
 		var exit *exec.ExitError
-		if b.kept.Len() != want || b.cut != (want == 1000) || (want == 3) != errors.As(err, &exit) {
-			t.Errorf("%s: %d bytes kept, cut %v: %v", script, b.kept.Len(), b.cut, err)
+		if len(b.Bytes()) != want || b.Cut != (want == 1000) || (want == 3) != errors.As(err, &exit) {
+			t.Errorf("%s: %d bytes kept, cut %v: %v", script, len(b.Bytes()), b.Cut, err)
 		}
 	}
-	if err := new(bounded).of(exec.Command("/nonexistent"), time.Minute); err == nil {
+	if err := outputOf(exec.Command("/nonexistent"), &host.FirstBytes{}, time.Minute); err == nil {
 		t.Error("a command that cannot start gives no error")
 	}
 	// The background process keeps both outputs open until this test hangs up.
-	b, complaint := &bounded{limit: 1000}, &bounded{limit: 1000}
+	b, complaint := &host.FirstBytes{Limit: 1000}, &host.FirstBytes{Limit: 1000}
 	cmd := exec.Command("/bin/sh", "-c", "printf abc; cat <&3 & exit 0")
 	hold, ours, err := os.Pipe()
 	if err != nil {
@@ -132,7 +132,7 @@ func TestOutputIsBounded(t *testing.T) {
 	defer ours.Close()
 	defer hold.Close()
 	cmd.Stderr, cmd.ExtraFiles = complaint, []*os.File{hold}
-	if err := b.of(cmd, 20*time.Millisecond); !errors.Is(err, exec.ErrWaitDelay) || b.kept.String() != "abc" {
-		t.Errorf("%q, %v", b.kept.String(), err)
+	if err := outputOf(cmd, b, 20*time.Millisecond); !errors.Is(err, exec.ErrWaitDelay) || string(b.Bytes()) != "abc" {
+		t.Errorf("%q, %v", string(b.Bytes()), err)
 	}
 }

@@ -46,14 +46,14 @@ func TestBoundedKeepsTheFirst(t *testing.T) {
 		{[]string{"1234", "5678"}, "12345678", false}, {[]string{"12345678"}, "12345678", false}, {[]string{"123456789"}, "12345678", true}, {[]string{"1234", "56789"}, "12345678", true},
 		{[]string{"12345678", "9", "0"}, "12345678", true}, {[]string{"", "1"}, "1", false}, {nil, "", false},
 	} {
-		b := &bounded{limit: 8}
+		b := &host.FirstBytes{Limit: 8}
 		for _, w := range c.writes {
 			if n, err := b.Write([]byte(w)); n != len(w) || err != nil {
 				t.Errorf("%q: %d bytes, %v", w, n, err)
 			}
 		}
-		if b.kept.String() != c.kept || b.cut != c.cut {
-			t.Errorf("%q: kept %q, cut %v", c.writes, b.kept.String(), b.cut)
+		if string(b.Bytes()) != c.kept || b.Cut != c.cut {
+			t.Errorf("%q: kept %q, cut %v", c.writes, string(b.Bytes()), b.Cut)
 		}
 	}
 }
@@ -69,9 +69,6 @@ func TestAnswersOfCommands(t *testing.T) {
 	cancel(errors.New("the user left"))
 	if _, err := New().Output(ctx, host.QueryOf(fact.FreeBSD, "uname")); err == nil || err.Error() != "stopped: the user left" {
 		t.Errorf("%v", err)
-	}
-	if got := firstLine("\n  one\ntwo"); got != "one" || firstLine("") != "" {
-		t.Errorf("%q", got)
 	}
 	if _, err := look("no-such-command"); !errors.Is(err, host.ErrNoCommand) {
 		t.Errorf("%v", err)

@@ -156,7 +156,7 @@ func (s *Simulated) refused(settings []setting.Setting) error {
 			break
 		}
 		if why := s.Refuse(set); why != "" {
-			return &testbed.ErrUnavailable{Setting: set.String(), Reason: why}
+			return testbed.Unavailable(set, "%s", why)
 		}
 	}
 	return nil

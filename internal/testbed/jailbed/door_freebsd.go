@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
+	"linerate/internal/host"
 	"linerate/internal/knob"
 	"linerate/internal/load/wire"
 )
@@ -55,7 +55,7 @@ func (b *Bed) opened(in *jail, o wire.Order) (wire.Opened, error) {
 	c := exec.Command(b.options.Helper[0], append(b.options.Helper[1:], string(order))...)
 	c.ExtraFiles = []*os.File{theirs}
 	c.SysProcAttr = &syscall.SysProcAttr{Jail: in.id, Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	var failed limited
+	failed := host.FirstBytes{Limit: answerMost}
 	c.Stderr = &failed
 	err = c.Start()
 	theirs.Close()
@@ -63,8 +63,8 @@ func (b *Bed) opened(in *jail, o wire.Order) (wire.Opened, error) {
 		return wire.Opened{}, fmt.Errorf("run a helper in jail %s: %w", in.name, err)
 	}
 	got, err := wire.Take(ours)
-	if waited := c.Wait(); err != nil && waited != nil && failed.Len() > 0 {
-		err = fmt.Errorf("%w (the helper in jail %s: %w: %s)", err, in.name, waited, strings.TrimSpace(failed.String()))
+	if waited := c.Wait(); err != nil && waited != nil && failed.String() != "" {
+		err = fmt.Errorf("%w (the helper in jail %s: %w: %s)", err, in.name, waited, failed.String())
 	}
 	return got, err
 }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/hint"
+	"linerate/internal/host"
 	"linerate/internal/knob"
 	"linerate/internal/setting"
 )
@@ -138,7 +139,7 @@ func (j *jail) run(ctx context.Context, argv ...string) (string, error) {
 func (j *jail) feed(ctx context.Context, input string, argv ...string) (string, error) {
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.SysProcAttr = &syscall.SysProcAttr{Jail: j.id, Setpgid: true}
-	var out, failed limited
+	out, failed := host.FirstBytes{Limit: answerMost}, host.FirstBytes{Limit: answerMost}
 	c.Stdout, c.Stderr = &out, &failed
 	if input != "" {
 		c.Stdin = strings.NewReader(input)
@@ -148,19 +149,9 @@ func (j *jail) feed(ctx context.Context, input string, argv ...string) (string, 
 		if argv[0] == "/bin/sh" {
 			what = "sh"
 		}
-		return out.String(), fmt.Errorf("%s in jail %s: %w: %s", what, j.name, err, strings.TrimSpace(failed.String()))
+		return string(out.Bytes()), fmt.Errorf("%s in jail %s: %w: %s", what, j.name, err, failed.String())
 	}
-	return out.String(), nil
-}
-
-// limited keeps the beginning of its input.
-type limited struct{ strings.Builder }
-
-func (l *limited) Write(b []byte) (int, error) {
-	if room := answerMost - l.Len(); room > 0 {
-		l.Builder.Write(b[:min(room, len(b))])
-	}
-	return len(b), nil
+	return string(out.Bytes()), nil
 }
 
 // all runs several tools in sequence, in one shell; IPv6 commands may fail,

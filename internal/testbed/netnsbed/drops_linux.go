@@ -3,7 +3,6 @@ package netnsbed
 import (
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/google/nftables"
@@ -97,25 +96,17 @@ func slabBytes(c drop.Counters) {
 	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
 		for line := range strings.Lines(string(text)) {
 			if w := strings.Fields(line); len(w) == 3 && w[0] == "Slab:" {
-				c[drop.SlabBytes] = number(w[1]) << 10
+				c[drop.SlabBytes] = fact.Number(w[1]) << 10
 			}
 		}
 	}
 	if text, err := os.ReadFile("/proc/slabinfo"); err == nil { // only root can read it
 		for line := range strings.Lines(string(text)) {
 			if w := strings.Fields(line); len(w) > 3 && w[0] == "nf_conntrack" {
-				c[drop.StateObjectBytes] = number(w[1]) * number(w[3])
+				c[drop.StateObjectBytes] = fact.Number(w[1]) * fact.Number(w[3])
 			}
 		}
 	}
-}
-
-func number(s string) uint64 {
-	n, err := strconv.ParseUint(s, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
 }
 
 // stackDrops reads the counters of the calling thread's namespace.
@@ -128,7 +119,7 @@ func stackDrops(c drop.Counters) error {
 		{"stat/nf_conntrack", func(t string) { linux.AddConntrack(&f, t) }},
 	})
 	if text, err := os.ReadFile("/proc/sys/net/netfilter/nf_conntrack_count"); err == nil {
-		c[drop.States] += number(strings.TrimSpace(string(text)))
+		c[drop.States] += fact.Number(string(text))
 	}
 	return nil
 }

@@ -241,11 +241,11 @@ func (s *site) route(path setting.Path, add setting.Setting) (setting.Path, erro
 	path.Congestion = cmp.Or(add.Path.Congestion, path.Congestion)
 	return path, s.server.do(func() error {
 		if known, err := os.ReadFile("/proc/sys/net/ipv4/tcp_available_congestion_control"); err == nil && path.Congestion != "" && !slices.Contains(strings.Fields(string(known)), path.Congestion) {
-			return &testbed.ErrUnavailable{Setting: add.String(), Reason: "this kernel has " + strings.Join(strings.Fields(string(known)), ", ")}
+			return testbed.Unavailable(add, "this kernel has %s", strings.Join(strings.Fields(string(known)), ", "))
 		}
 		if add.Path.ULP != "" {
 			if err := probeULP(add.Path.ULP); err != nil {
-				return &testbed.ErrUnavailable{Setting: add.String(), Reason: fmt.Sprintf("the kernel refuses it: %v", err)}
+				return testbed.Unavailable(add, "the kernel refuses it: %v", err)
 			}
 		}
 		link, err := netlink.LinkByName(serverEnd.Device)

@@ -19,7 +19,6 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/plan"
 	"linerate/internal/port"
-	"linerate/internal/setting"
 	"linerate/internal/testbed"
 )
 
@@ -309,9 +308,4 @@ func (b *Bed) putAllBack(ctx context.Context) error {
 	b.booted = false // another failure is no reason to boot again
 	_, err = ask(ctx, b.dut(), nil, "leave")
 	return err
-}
-
-// unavailable returns the error for a setting that this testbed does not support.
-func unavailable(s setting.Setting, format string, args ...any) error {
-	return &testbed.ErrUnavailable{Setting: s.String(), Reason: fmt.Sprintf(format, args...)}
 }

@@ -56,7 +56,7 @@ func (b *Bed) Reset(ctx context.Context, settings []setting.Setting) (testbed.Ap
 	}
 	if b.o.DUT == nil {
 		if len(settings) > 0 {
-			return a, unavailable(settings[0], "the testbed's DUT is not reached over SSH")
+			return a, testbed.Unavailable(settings[0], "the testbed's DUT is not reached over SSH")
 		}
 		return a, nil
 	}

@@ -5,6 +5,7 @@ import (
 
 	"linerate/internal/knob"
 	"linerate/internal/setting"
+	"linerate/internal/testbed"
 )
 
 // rulesEnd is the here-document delimiter of a ruleset in a script.
@@ -14,14 +15,14 @@ const rulesEnd = "LINERATE-RULES-END-HERE"
 func (b *Bed) addRules(v *variant, s setting.Setting) error {
 	onLinux := s.Mechanism == setting.NFT
 	if onLinux != (b.id.OS == "linux") {
-		return unavailable(s, "the DUT runs %s", b.id.OS)
+		return testbed.Unavailable(s, "the DUT runs %s", b.id.OS)
 	}
 	text, table := "", ""
 	if s.Rules != nil {
 		text, table = rulesOf(s.Mechanism, *s.Rules)
 	}
 	if text == "" || strings.Contains(text, rulesEnd) || strings.ContainsRune(text, 0) {
-		return unavailable(s, "the ruleset is empty, or no text")
+		return testbed.Unavailable(s, "the ruleset is empty, or no text")
 	}
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"

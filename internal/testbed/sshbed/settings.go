@@ -86,7 +86,7 @@ func (b *Bed) variant(ctx context.Context, settings []setting.Setting) (variant,
 // add adds one setting.
 func (b *Bed) add(ctx context.Context, v *variant, laid map[string]plan.File, s setting.Setting) error {
 	if why := testbed.Touches(b.o.File.Hosts.DUT.Management, append([]string{s.Name}, s.Argv...)); why != "" {
-		return unavailable(s, "refused: %s", why)
+		return testbed.Unavailable(s, "refused: %s", why)
 	}
 	switch s.Mechanism {
 	case setting.Sysctl:
@@ -125,7 +125,7 @@ var imageName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 ._>()/,+-]{0,99}$`)
 // the files that a boot reads belongs to the default system.
 func (b *Bed) image(v *variant, s setting.Setting) error {
 	if b.o.Reset != Reboot || v.image != "" || !imageName.MatchString(s.Name) || strings.Contains(s.Name, "..") {
-		return unavailable(s, "a variant has one image, by its name, and a study with reset: reboot boots it")
+		return testbed.Unavailable(s, "a variant has one image, by its name, and a study with reset: reboot boots it")
 	}
 	v.image = s.Name
 	return nil
@@ -135,10 +135,10 @@ func (b *Bed) image(v *variant, s setting.Setting) error {
 // line for a name counts.
 func (b *Bed) bootVariable(ctx context.Context, v *variant, laid map[string]plan.File, s setting.Setting) error {
 	if b.id.OS != "freebsd" {
-		return unavailable(s, "the DUT runs %s", b.id.OS)
+		return testbed.Unavailable(s, "the DUT runs %s", b.id.OS)
 	}
 	if strings.ContainsAny(s.Value, "\"\\$`\n") || strings.Trim(s.Name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._") != "" {
-		return unavailable(s, "it cannot be written as a line of NAME=\"VALUE\"")
+		return testbed.Unavailable(s, "it cannot be written as a line of NAME=\"VALUE\"")
 	}
 	path := map[setting.Mechanism]string{setting.RC: "/etc/rc.conf", setting.Loader: "/boot/loader.conf.local"}[s.Mechanism]
 	f, ok := laid[path]
@@ -148,7 +148,7 @@ func (b *Bed) bootVariable(ctx context.Context, v *variant, laid map[string]plan
 			return err
 		}
 		if now.Files[path].Other {
-			return unavailable(s, "%s is not a plain file there", path)
+			return testbed.Unavailable(s, "%s is not a plain file there", path)
 		}
 		f = plan.File{Path: path, Mode: 0o644, Content: now.Files[path].Content}
 	}
@@ -161,7 +161,7 @@ func (b *Bed) bootVariable(ctx context.Context, v *variant, laid map[string]plan
 // tree adds the files of a configuration set.
 func (b *Bed) tree(v *variant, laid map[string]plan.File, s setting.Setting) error {
 	if b.o.Tree == nil {
-		return unavailable(s, "no files are known by this name")
+		return testbed.Unavailable(s, "no files are known by this name")
 	}
 	files, err := b.o.Tree(s.Name)
 	if err != nil {
@@ -222,10 +222,10 @@ func (b *Bed) allowed(ctx context.Context, v variant) error {
 		s := setting.Setting{Mechanism: setting.Files, Name: f.Path}
 		was := now.Files[f.Path]
 		if was.Other {
-			return unavailable(s, "it is not a plain file on the DUT")
+			return testbed.Unavailable(s, "it is not a plain file on the DUT")
 		}
 		if why := testbed.Forbidden(b.o.File.Hosts.DUT.Management, f.Path, was.Content, f.Content); why != "" {
-			return unavailable(s, "refused: %s", why)
+			return testbed.Unavailable(s, "refused: %s", why)
 		}
 	}
 	return nil
@@ -236,10 +236,10 @@ func (b *Bed) addStep(v *variant, s setting.Setting) error {
 	switch s.Mechanism {
 	case setting.Command:
 		if len(s.Undo) == 0 && b.o.Reset != Reboot {
-			return unavailable(s, "nothing is known of how it is undone: give it undo: [command, …], or the study reset: reboot")
+			return testbed.Unavailable(s, "nothing is known of how it is undone: give it undo: [command, …], or the study reset: reboot")
 		}
 		if why := testbed.Touches(b.o.File.Hosts.DUT.Management, s.Undo); why != "" {
-			return unavailable(s, "refused: %s", why)
+			return testbed.Unavailable(s, "refused: %s", why)
 		}
 		undo := "true"
 		if len(s.Undo) > 0 {
@@ -252,14 +252,14 @@ func (b *Bed) addStep(v *variant, s setting.Setting) error {
 	case setting.NFT, setting.PF, setting.IPFW:
 		return b.addRules(v, s)
 	}
-	return unavailable(s, "this testbed has no way to set it")
+	return testbed.Unavailable(s, "this testbed has no way to set it")
 }
 
 func (b *Bed) addRoute(v *variant, s setting.Setting) error {
 	prefix, err := netip.ParsePrefix(s.Name)
 	via, err2 := netip.ParseAddr(s.Value)
 	if err != nil || err2 != nil || s.Device != "" {
-		return unavailable(s, "over SSH a route is PREFIX via ADDRESS")
+		return testbed.Unavailable(s, "over SSH a route is PREFIX via ADDRESS")
 	}
 	do, undo := []string{"ip", "route", "add", prefix.String(), "via", via.String()}, []string{"ip", "route", "del", prefix.String(), "via", via.String()}
 	if b.id.OS == "freebsd" {
