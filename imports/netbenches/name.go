@@ -121,41 +121,30 @@ type Place struct {
 // Canonical returns a name of the place that does not depend on the location of the archive.
 func (p Place) Canonical() string { return path.Join(p.Hardware, p.NIC, p.Topic, p.Label) }
 
+// placePath matches the last folder of results, with up to three folders above it and those below.
+var placePath = regexp.MustCompile(`^(?:(?:(?:(?:.*/)?([^/]+)/)?([^/]+)/)?([^/]+)/)?results?(?:/(.*))?$`)
+
 // ParsePlace parses the path of a result folder, ignoring what is above the
 // layout. It returns an empty place without a "results" folder.
 func ParsePlace(dir string) (p Place) {
-	parts := strings.Split(strings.Trim(dir, "/"), "/")
-	at := -1
-	for i, s := range parts {
-		if s == "results" || s == "result" {
-			at = i
-		}
-	}
-	if at < 0 {
+	m := placePath.FindStringSubmatch(path.Clean(strings.Trim(dir, "/")))
+	if m == nil {
 		return p
 	}
-	p.Label = path.Join(parts[at+1:]...)
-	p.Topic, p.NIC, p.Hardware = nth(parts, at-1), nth(parts, at-2), nth(parts, at-3)
+	p.Hardware, p.NIC, p.Topic, p.Label = m[1], strings.ReplaceAll(m[2], "_", " "), m[3], m[4]
 	p.CPU, p.Cores = parseHardware(p.Hardware)
-	p.NIC = strings.ReplaceAll(p.NIC, "_", " ")
 	return p
 }
 
-func nth(parts []string, i int) string {
-	if i < 0 {
-		return ""
-	}
-	return parts[i]
-}
+// hardware matches names such as AMD_GX-412TC_4Cores.
+var hardware = regexp.MustCompile(`(?i)^(.*)_([^_]*?)x*cores$`)
 
-// parseHardware parses names such as AMD_GX-412TC_4Cores.
 func parseHardware(s string) (cpu string, cores int) {
-	head, tail, ok := cutLast(s, "_")
-	if n, isCores := strings.CutSuffix(strings.ToLower(tail), "cores"); ok && isCores {
-		cores, _ = strconv.Atoi(strings.TrimRight(n, "x"))
-		return strings.ReplaceAll(head, "_", " "), cores
+	if m := hardware.FindStringSubmatch(s); m != nil {
+		s = m[1]
+		cores, _ = strconv.Atoi(m[2])
 	}
-	return strings.ReplaceAll(s, "_", " "), 0
+	return strings.ReplaceAll(s, "_", " "), cores
 }
 
 func cutLast(s, sep string) (head, tail string, ok bool) {

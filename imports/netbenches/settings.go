@@ -78,22 +78,13 @@ func kernelSettings(s Assignment) []Assignment {
 	return []Assignment{s}
 }
 
+// valueText matches a value in quotes, after an unclosed one, or up to a comment.
+var valueText = regexp.MustCompile(`^\s*(?:"([^"]*)"|'([^']*)'|["'](.*)|([^#]*))`)
+
 // unquote removes quotes and a trailing comment.
 func unquote(v string) string {
-	v = strings.TrimSpace(v)
-	if v == "" {
-		return ""
-	}
-	if q := v[0]; q == '"' || q == '\'' {
-		if end := strings.IndexByte(v[1:], q); end >= 0 {
-			return v[1 : 1+end]
-		}
-		return strings.Trim(v, `"'`)
-	}
-	if i := strings.IndexByte(v, '#'); i >= 0 {
-		v = v[:i]
-	}
-	return strings.TrimSpace(v)
+	m := valueText.FindStringSubmatch(v)
+	return m[1] + m[2] + strings.Trim(m[3], `"'`) + strings.TrimSpace(m[4])
 }
 
 // rcSettings returns the settings of an rc.conf variable: usually one, but
