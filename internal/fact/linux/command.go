@@ -47,40 +47,30 @@ func commands(line string) []assignment {
 // ofShell matches a command that a unit or a rule runs in a shell: sh -c '…'.
 var ofShell = regexp.MustCompile(`^[-+!@: \t]*\S*\bsh[ \t]+-\w*c[ \t]+(?:'([^']*)'|"([^"]*)")`)
 
+// word matches a word of a command with its quoted parts, or a comment.
+var word = regexp.MustCompile(`#.*|(?:[^ \t"']|"[^"]*"?|'[^']*'?)+`)
+
+// item matches the same in a YAML list.
+var item = regexp.MustCompile(`#.*|(?:[^ \t\[\],"']|"[^"]*"?|'[^']*'?)+`)
+
+// quoted matches a quoted part of a word.
+var quoted = regexp.MustCompile(`"([^"]*)"?|'([^']*)'?`)
+
 // words splits a command at blanks outside quotes; of a YAML list ("[ sysctl, -w, x=1 ]") it
 // returns the items.
 func words(s string) []string {
-	var all []string
-	var b strings.Builder
-	quote, open := rune(0), false
-	blanks := " \t"
+	s = strings.ReplaceAll(s, ">", " > ")
+	by := word
 	if strings.Contains(s, "[") {
-		blanks += "[],"
+		by = item
 	}
-	flush := func() {
-		if open {
-			all = append(all, strings.TrimRight(b.String(), ","))
-			b.Reset()
-			open = false
+	var all []string
+	for _, w := range by.FindAllString(s, -1) {
+		if w[0] == '#' {
+			break
 		}
+		all = append(all, strings.TrimRight(quoted.ReplaceAllString(w, "$1$2"), ","))
 	}
-	for _, r := range strings.ReplaceAll(s, ">", " > ") {
-		switch {
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote == 0 && (r == '"' || r == '\''):
-			quote, open = r, true
-		case quote == 0 && strings.ContainsRune(blanks, r):
-			flush()
-		case quote == 0 && r == '#' && !open:
-			flush()
-			return all
-		default:
-			b.WriteRune(r)
-			open = true
-		}
-	}
-	flush()
 	return all
 }
 
