@@ -201,18 +201,9 @@ func (v *vyos) ethernet(l leaf, rest []string) {
 			v.set(l, fact.Conf, "ethtool -G "+rest[0]+" "+rest[2], rest[3], "interfaces", "ethernet", rest[0], "ring-buffer", rest[2])
 		}
 	}
-	for i := range v.c.NICs {
-		if v.c.NICs[i].Name == n.Name {
-			old := &v.c.NICs[i]
-			old.Configured = append(old.Configured, n.Configured...)
-			old.ConfigFlags = append(old.ConfigFlags, n.ConfigFlags...)
-			old.MTU, old.IPv4, old.IPv6 = max(old.MTU, n.MTU), old.IPv4+n.IPv4, old.IPv6+n.IPv6
-			return
-		}
-	}
-	if len(v.c.NICs) < maxItems {
-		v.c.NICs = append(v.c.NICs, n)
-	}
+	all := fact.Facts{NICs: v.c.NICs}
+	all.AddConfigured(n)
+	v.c.NICs = all.NICs
 }
 
 // option reads `system option kernel`, which becomes parameters of the kernel command line.

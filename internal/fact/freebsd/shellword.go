@@ -302,16 +302,13 @@ func (w *wordReader) plainWord(s string) (string, bool) {
 		return "", false
 	}
 	s = strings.NewReplacer(`"`, "", `'`, "").Replace(s)
-	var out strings.Builder
-	for out.Len() <= maxValue {
-		at := reference.FindStringIndex(s)
-		if at == nil {
-			out.WriteString(s)
-			break
+	room := maxValue
+	s = reference.ReplaceAllStringFunc(s, func(ref string) string {
+		value := w.rc.vars[strings.Trim(ref, "${}")]
+		if room -= len(value); room < 0 {
+			return ""
 		}
-		out.WriteString(s[:at[0]])
-		out.WriteString(w.rc.vars[strings.Trim(s[at[0]:at[1]], "${}")])
-		s = s[at[1]:]
-	}
-	return out.String(), out.Len() <= maxValue
+		return value
+	})
+	return s, room >= 0 && len(s) <= maxValue
 }
