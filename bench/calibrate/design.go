@@ -180,12 +180,7 @@ func family(r *rand.Rand, n, reps int) (holm, raw int) {
 }
 
 func anyBelow(p []float64) int {
-	for _, v := range p {
-		if v <= 0.05 {
-			return 1
-		}
-	}
-	return 0
+	return min(1, list.Count(p, func(v float64) bool { return v <= 0.05 }))
 }
 
 func positive(x []float64) []float64 {

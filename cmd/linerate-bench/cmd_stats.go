@@ -7,6 +7,7 @@ import (
 
 	"linerate/bench/calibrate"
 	"linerate/internal/cli"
+	"linerate/internal/list"
 )
 
 // newStatsCmd returns the bench that calibrates internal/stats by simulation.
@@ -27,17 +28,7 @@ func newStatsCmd() *cobra.Command {
 
 // keptOrFail returns an error if a claim does not hold.
 func keptOrFail(rows []calibrate.Row, checks []calibrate.Check) error {
-	broken := 0
-	for _, r := range rows {
-		if !r.Kept {
-			broken++
-		}
-	}
-	for _, c := range checks {
-		if !c.Within {
-			broken++
-		}
-	}
+	broken := list.Count(rows, func(r calibrate.Row) bool { return !r.Kept }) + list.Count(checks, func(c calibrate.Check) bool { return !c.Within })
 	if broken > 0 {
 		return fmt.Errorf("%d claims do not hold", broken)
 	}

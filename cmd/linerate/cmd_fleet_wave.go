@@ -17,6 +17,7 @@ import (
 	"linerate/internal/fleet/wedge"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
+	"linerate/internal/list"
 	"linerate/internal/show"
 )
 
@@ -159,13 +160,7 @@ func rollbackWave(cmd *cobra.Command, r hosts.Remote, place, id string, force bo
 		if err != nil {
 			return err
 		}
-		left := 0
-		for _, h := range doc.Hosts {
-			if h.State.Has() || h.State.InFlight() {
-				left++
-			}
-		}
-		if left > 0 {
+		if left := list.Count(doc.Hosts, func(h fleet.WaveEvent) bool { return h.State.Has() || h.State.InFlight() }); left > 0 {
 			return hint.With(fmt.Errorf("%s of the wave not restored", show.Plural(left, "host")), "the list has the reasons; --force also reverts values that were changed since")
 		}
 		return nil

@@ -250,11 +250,7 @@ func (s *tuning) same(dir *studydir.Dir, want study.Spec) error {
 func confirmations(cmd *cobra.Command, f runFlags, question, name string) (n int, err error) {
 	err = ledgers.ReadAny(cmd.Context(), f.ledger, func(s ledger.Reader) error {
 		all, err := s.Studies(cmd.Context(), ledger.Filter{Study: name})
-		for _, st := range all {
-			if st.Question == question && st.Name == name {
-				n++
-			}
-		}
+		n = list.Count(all, func(st ledger.Study) bool { return st.Question == question && st.Name == name })
 		return err
 	})
 	return n, err

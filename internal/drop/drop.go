@@ -100,12 +100,8 @@ func (a Account) At(p Place) uint64 {
 	if p == Unknown {
 		return a.Unknown
 	}
-	for _, b := range a.Buckets {
-		if b.Place == p {
-			return b.Frames
-		}
-	}
-	return 0
+	b, _ := list.Find(a.Buckets, func(b Bucket) bool { return b.Place == p })
+	return b.Frames
 }
 
 // Plus returns the sum of two accounts.

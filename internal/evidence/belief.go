@@ -491,10 +491,5 @@ func Merge(own, shipped []Row) []Row {
 	for _, r := range own {
 		seen[key{r.Tunable, r.ID}] = true
 	}
-	for _, r := range shipped {
-		if !seen[key{r.Tunable, r.ID}] {
-			own = append(own, r)
-		}
-	}
-	return own
+	return append(own, list.Filter(shipped, func(r Row) bool { return !seen[key{r.Tunable, r.ID}] })...)
 }

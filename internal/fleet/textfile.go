@@ -3,6 +3,8 @@ package fleet
 import (
 	"fmt"
 	"strings"
+
+	"linerate/internal/list"
 )
 
 // Textfile formats a fleet as metrics in Prometheus' text format, for
@@ -82,10 +84,8 @@ var escape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
 // Last returns the newest completed sweep, nil if there is none.
 func (s Status) Last() *Sweep {
-	for i := range s.Sweeps {
-		if !s.Sweeps[i].End.IsZero() {
-			return &s.Sweeps[i]
-		}
+	if w, ok := list.Find(s.Sweeps, func(w Sweep) bool { return !w.End.IsZero() }); ok {
+		return &w
 	}
 	return nil
 }

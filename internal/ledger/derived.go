@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"linerate/internal/list"
 	"linerate/internal/stats"
 	"linerate/internal/study/record"
 )
@@ -175,12 +176,8 @@ func (b *Batch) checkVerdicts(trials map[ID]*Trial) error {
 }
 
 func (b *Batch) design(id ID) string {
-	for _, s := range b.Studies {
-		if s.ID == id {
-			return s.Design
-		}
-	}
-	return ""
+	s, _ := list.Find(b.Studies, func(s Study) bool { return s.ID == id })
+	return s.Design
 }
 
 // sameOutcome refuses a verdict that differs from the derived one. "Invalid" asserts

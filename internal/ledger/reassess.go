@@ -133,10 +133,8 @@ func align(a, b []blockValue) (x, y []float64) {
 	}
 	slices.Sort(blocks)
 	at := func(v []blockValue, block int) float64 {
-		for _, o := range v {
-			if o.block == block {
-				return o.value
-			}
+		if o, ok := list.Find(v, func(o blockValue) bool { return o.block == block }); ok {
+			return o.value
 		}
 		return math.NaN()
 	}

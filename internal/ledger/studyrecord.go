@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"linerate/internal/fact"
+	"linerate/internal/list"
 	"linerate/internal/study"
 	"linerate/internal/study/record"
 	"linerate/internal/testbed"
@@ -240,12 +241,8 @@ func (d *ownStudy) verdict(v *study.Verdict) Verdict {
 }
 
 func fromStudy(v *study.Verdict, all []study.Verdict) Verdict {
-	family := 0 // comparisons corrected together by Holm
-	for _, o := range all {
-		if o.Part == v.Part && o.Metric == v.Metric {
-			family++
-		}
-	}
+	// Holm corrects these comparisons together.
+	family := list.Count(all, func(o study.Verdict) bool { return o.Part == v.Part && o.Metric == v.Metric })
 	out := Verdict{
 		Metric: v.Metric, Primary: v.Primary, Unit: v.Unit, Better: v.Better, Workload: v.Part,
 		Control: v.Control, Variant: v.Variant, NControl: v.N, NVariant: v.N, EffectNS: v.EffectNS, Family: family,

@@ -48,6 +48,16 @@ func Filter[S ~[]E, E any](all S, keep func(E) bool) (out S) {
 	return out
 }
 
+// Count returns the number of elements for which is is true.
+func Count[S ~[]E, E any](all S, is func(E) bool) (n int) {
+	for _, v := range all {
+		if is(v) {
+			n++
+		}
+	}
+	return n
+}
+
 // Find returns the first element for which is is true.
 func Find[S ~[]E, E any](all S, is func(E) bool) (v E, ok bool) {
 	if i := slices.IndexFunc(all, is); i >= 0 {

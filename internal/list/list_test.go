@@ -72,3 +72,17 @@ func TestParallel(t *testing.T) {
 		t.Errorf("%d calls", calls.Load())
 	}
 }
+
+func TestCount(t *testing.T) {
+	if n := Count([]int{1, 2, 3}, func(v int) bool { return v != 2 }); n != 2 {
+		t.Errorf("%d", n)
+	}
+}
+
+func TestSortIsStable(t *testing.T) {
+	all := []string{"bb", "a", "aa", "b"}
+	Sort(all, func(a, b string) int { return len(a) - len(b) })
+	if want := []string{"a", "b", "bb", "aa"}; !slices.Equal(all, want) {
+		t.Errorf("%q, want %q", all, want)
+	}
+}

@@ -14,6 +14,7 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/host"
+	"linerate/internal/list"
 	"linerate/internal/setting"
 	"linerate/internal/show"
 	"linerate/internal/sockops"
@@ -383,10 +384,6 @@ func (s *splitting) record(ctx context.Context, w int) (*study.Trip, error) {
 
 // treated returns the name of the variant that is not the control.
 func (s *splitting) treated() string {
-	for _, v := range s.Spec.Variants {
-		if v.Name != s.Spec.Control {
-			return v.Name
-		}
-	}
-	return ""
+	v, _ := list.Find(s.Spec.Variants, func(v study.Variant) bool { return v.Name != s.Spec.Control })
+	return v.Name
 }

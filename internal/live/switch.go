@@ -14,6 +14,7 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/host"
 	"linerate/internal/knob"
+	"linerate/internal/list"
 )
 
 // Treatment is compared with the host as it is.
@@ -246,12 +247,8 @@ func (s *switcher) tookBack(ctx context.Context, id string) string {
 	if err != nil {
 		return ""
 	}
-	for _, past := range st.History {
-		if past.ID == id && past.Outcome == string(apply.Reverted) {
-			return past.Why
-		}
-	}
-	return ""
+	past, _ := list.Find(st.History, func(p apply.Past) bool { return p.ID == id && p.Outcome == string(apply.Reverted) })
+	return past.Why
 }
 
 // end restores the host and makes it forget the study's transactions.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"linerate/internal/apply"
+	"linerate/internal/list"
 	"linerate/internal/study"
 )
 
@@ -16,12 +17,8 @@ import (
 // the first full window, so that what breaks at once breaks briefly. A study interrupted
 // in the ramp resumes with the remaining exposures.
 func (r *run) ramp(ctx context.Context) (*study.Trip, error) {
-	w, exposed := r.o.Plan.Window, 0
-	for _, done := range r.o.Done {
-		if done.Ramp && (study.WindowSlot{Arm: done.Arm}).Treated() {
-			exposed++
-		}
-	}
+	w := r.o.Plan.Window
+	exposed := list.Count(r.o.Done, func(done Window) bool { return done.Ramp && (study.WindowSlot{Arm: done.Arm}).Treated() })
 	for _, length := range []time.Duration{max(leastRamp, w/60), w / 3} {
 		length = min(length, 30*time.Second, w)
 		for _, t := range r.o.Treatments {

@@ -171,11 +171,7 @@ func (t *Task) step(ctx context.Context, step, steps int) error {
 		if err := t.group(ctx, group); err != nil {
 			return err
 		}
-		for _, h := range group {
-			if h.State == fleet.WaveSkipped || h.State == fleet.WaveUnsettled {
-				skipped++
-			}
-		}
+		skipped += list.Count(group, func(h *Host) bool { return h.State == fleet.WaveSkipped || h.State == fleet.WaveUnsettled })
 		if may := t.Skip.Of(all, false); skipped > may {
 			return hint.With(fmt.Errorf("%w: %s of step %d skipped, and %d may be", ErrStopped, show.Plural(skipped, "host"), step, may),
 				"fix the cause, or leave them out; %s allows more to be skipped", hint.Option("max-skipped", "20%"))

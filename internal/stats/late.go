@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"linerate/internal/list"
 )
 
 // Windows are the windows on a live host in chronological order, as input to the test for
@@ -187,13 +189,8 @@ func (l *Late) redraw(y, e []float64, statistic func(y, x []float64) float64) fl
 	if math.IsNaN(seen) || len(l.redrawn) == 0 {
 		return math.NaN()
 	}
-	as := 1
-	for _, other := range l.redrawn {
-		if !(statistic(e, other) < seen*(1-1e-12)) {
-			as++
-		}
-	}
-	return float64(as) / float64(len(l.redrawn)+1)
+	as := list.Count(l.redrawn, func(other []float64) bool { return !(statistic(e, other) < seen*(1-1e-12)) })
+	return float64(as+1) / float64(len(l.redrawn)+1)
 }
 
 // Interval contains the totals that the test does not reject at 1−level.

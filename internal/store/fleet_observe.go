@@ -11,6 +11,7 @@ import (
 	"linerate/internal/audit"
 	"linerate/internal/fleet"
 	"linerate/internal/ledger"
+	"linerate/internal/list"
 )
 
 // Observe stores what is new in a sweep's observations.
@@ -219,12 +220,7 @@ const changeColumns = "time, host, name, kind, cause, finding, rule, tunable, se
 
 // end stores the totals.
 func (o *observing) end() {
-	alerts := 0
-	for i := range o.changes {
-		if o.changes[i].Alerts() {
-			alerts++
-		}
-	}
+	alerts := list.Count(o.changes, func(c fleet.Change) bool { return c.Alerts() })
 	for k, by := range o.rules {
 		if by != 0 {
 			o.exec(`INSERT INTO fleet_rule_counts (rule, severity, role, os, release, hosts) VALUES (?, ?, ?, ?, ?, ?)

@@ -78,15 +78,10 @@ func bedsOf(trials []Trial) (byBlock map[int]string, names []string) {
 func (r *Results) shareBeds() {
 	byBlock, names := bedsOf(r.Trials)
 	for _, name := range names {
-		b := BedShare{Testbed: name}
+		b := BedShare{Testbed: name, Trials: list.Count(r.Trials, func(t Trial) bool { return t.Testbed == name })}
 		for _, of := range byBlock {
 			if of == name {
 				b.Blocks++
-			}
-		}
-		for _, t := range r.Trials {
-			if t.Testbed == name {
-				b.Trials++
 			}
 		}
 		for _, e := range r.Environment.Beds {

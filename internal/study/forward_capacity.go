@@ -3,6 +3,7 @@ package study
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"linerate/internal/load"
@@ -21,12 +22,8 @@ func measuresCapacity(p Part) bool {
 // capacityPart returns the first part that measures capacity; later parts may
 // offer shares of it.
 func capacityPart(s *Spec) (place int, ok bool) {
-	for i, p := range s.Parts {
-		if measuresCapacity(p) {
-			return i, true
-		}
-	}
-	return 0, false
+	i := slices.IndexFunc(s.Parts, measuresCapacity)
+	return max(0, i), i >= 0
 }
 
 // checkShare refuses a share of a capacity that no earlier part measures.

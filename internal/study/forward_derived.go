@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"slices"
 
 	"linerate/internal/drop"
 	"linerate/internal/load"
@@ -107,13 +108,10 @@ func statesIn(trials []Trial, part, arm string) (st States, ok bool) {
 // othersMade reports whether other arms of a trial's instance made so many states that
 // this arm's memory use cannot be told from theirs.
 func othersMade(trials []Trial, t Trial) bool {
-	for _, o := range trials {
-		if t.Attempt() > 0 && o.Part == t.Part && o.Block == t.Block && o.Attempt() == t.Attempt() && o.Variant != t.Variant &&
-			100*o.Observed.Drops[drop.States] > t.Observed.Drops[drop.States] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(trials, func(o Trial) bool {
+		return t.Attempt() > 0 && o.Part == t.Part && o.Block == t.Block && o.Attempt() == t.Attempt() && o.Variant != t.Variant &&
+			100*o.Observed.Drops[drop.States] > t.Observed.Drops[drop.States]
+	})
 }
 
 func perState(bytes, made float64) stats.Number {

@@ -121,21 +121,10 @@ func MetricNamed(name string) (Metric, bool) {
 }
 
 func metricNames() []string {
-	var names []string
-	for _, m := range Metrics() {
-		if m.Verdict {
-			names = append(names, m.Name)
-		}
-	}
-	return names
+	return namesOf(list.Filter(Metrics(), func(m Metric) bool { return m.Verdict }))
 }
 
+func namesOf(all []Metric) []string { return list.Map(all, func(m Metric) string { return m.Name }) }
+
 // metricNames lists the metrics that a part measures.
-func (p Part) metricNames() (names []string) {
-	for _, m := range KindOf(p).metrics() {
-		if p.yields(m) {
-			names = append(names, m.Name)
-		}
-	}
-	return names
-}
+func (p Part) metricNames() []string { return namesOf(list.Filter(KindOf(p).metrics(), p.yields)) }

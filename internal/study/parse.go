@@ -10,6 +10,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 
+	"linerate/internal/list"
 	"linerate/internal/testbed"
 	"linerate/internal/yamlfile"
 )
@@ -151,12 +152,9 @@ func (s *Spec) fillMetrics(said func(string) bool) {
 
 // partFor returns the first part that measures a metric.
 func (s *Spec) partFor(metric string) string {
-	for _, p := range s.Parts {
-		if m, ok := MetricNamed(metric); ok && p.yields(m) {
-			return p.Name
-		}
-	}
-	return ""
+	m, ok := MetricNamed(metric)
+	p, _ := list.Find(s.Parts, func(p Part) bool { return ok && p.yields(m) })
+	return p.Name
 }
 
 // defaultGoals asks for a verdict on every metric of every part; the first

@@ -209,12 +209,8 @@ func (s *Spec) Offers(p Part) Workload {
 
 // Primary is the metric that answers the question.
 func (s *Spec) Primary() Goal {
-	for _, g := range s.Metrics {
-		if g.Primary {
-			return g
-		}
-	}
-	return Goal{}
+	g, _ := list.Find(s.Metrics, func(g Goal) bool { return g.Primary })
+	return g
 }
 
 // AA is the name of the arm that repeats the control: it shows what the study

@@ -25,12 +25,7 @@ func (s *Search) Fits() (out []Experiment) {
 
 // Factor returns the factor that an arm of a fit changes.
 func (m *Measured) Factor(arm int) int {
-	for f, level := range m.Arms[arm] {
-		if level > 0 {
-			return f
-		}
-	}
-	return -1
+	return slices.IndexFunc(m.Arms[arm], func(level int) bool { return level > 0 })
 }
 
 // Usable returns the share of the available trials that have a value.

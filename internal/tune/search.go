@@ -14,13 +14,8 @@ import (
 type Config []int
 
 // Size returns the number of factors that are not at the base's level.
-func (c Config) Size() (n int) {
-	for _, level := range c {
-		if level > 0 {
-			n++
-		}
-	}
-	return n
+func (c Config) Size() int {
+	return list.Count(c, func(level int) bool { return level > 0 })
 }
 
 // With returns the configuration with one factor at another level.

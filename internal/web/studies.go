@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"linerate/internal/ledger"
+	"linerate/internal/list"
 	"linerate/internal/study"
 	"linerate/internal/study/record"
 	"linerate/internal/tunable/explain"
@@ -102,11 +103,7 @@ func (s *Server) study(r *http.Request, l ledger.Reader) (_ *answer, err error) 
 	if doc.Evidence, err = ledger.Lines(r.Context(), l, ledger.Filter{Study: string(st.ID), Superseded: true}); err != nil {
 		return nil, err
 	}
-	for _, e := range doc.Evidence {
-		if e.Excluded != "" || e.Dropped > 0 {
-			doc.Excluded++
-		}
-	}
+	doc.Excluded = list.Count(doc.Evidence, func(e ledger.Line) bool { return e.Excluded != "" || e.Dropped > 0 })
 	a := &answer{title: st.Name}
 	if st.Kind != ledger.KindStudy { // it has only evidence
 		doc.Measured = explain.Measured(ledger.Rows(doc.Evidence))

@@ -21,6 +21,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
@@ -243,13 +244,7 @@ func unlike(written, derived []study.Verdict) int {
 	for _, v := range derived {
 		given[key{v.Part, v.Metric, v.Control, v.Variant}] = v.Verdict
 	}
-	n := 0
-	for _, v := range written {
-		if given[key{v.Part, v.Metric, v.Control, v.Variant}] != v.Verdict {
-			n++
-		}
-	}
-	return n
+	return list.Count(written, func(v study.Verdict) bool { return given[key{v.Part, v.Metric, v.Control, v.Variant}] != v.Verdict })
 }
 
 // sumOf returns the hex SHA-256 of a file, as in records.
