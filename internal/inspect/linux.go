@@ -110,7 +110,7 @@ func (in *inspection) linuxNodes() {
 	for _, n := range names {
 		if id := linux.NodeName(n); id >= 0 {
 			in.f.CPU.Domains = append(in.f.CPU.Domains, fact.Domain{ID: id, CPUs: linux.ParseList(in.text(dir + "/" + n + "/cpulist")),
-				MemoryBytes: linux.NodeMemory(in.text(dir + "/" + n + "/meminfo"))})
+				MemoryBytes: linux.ParseMeminfo(in.text(dir + "/" + n + "/meminfo")).Physical})
 		}
 	}
 	list.Sort(in.f.CPU.Domains, func(a, b fact.Domain) int { return cmp.Compare(a.ID, b.ID) })

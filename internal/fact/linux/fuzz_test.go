@@ -52,7 +52,6 @@ func FuzzMachine(f *testing.F) {
 			facts.Modules = ParseModules(text)
 			ParseBuiltin(text)
 			ParseList(text)
-			NodeMemory(text)
 			NodeName(text)
 			facts.Mounts = ParseMounts(text)
 		})

@@ -54,7 +54,7 @@ func ParseCPUInfo(text string) fact.CPU {
 	return c
 }
 
-// ParseMeminfo parses /proc/meminfo.
+// ParseMeminfo parses /proc/meminfo, or that of a node, which has the node before each key.
 func ParseMeminfo(text string) fact.Memory {
 	var m fact.Memory
 	for _, line := range fact.Lines(text) {
@@ -63,7 +63,7 @@ func ParseMeminfo(text string) fact.Memory {
 		if kib > 1<<50 {
 			continue
 		}
-		switch key {
+		switch key[strings.LastIndexByte(key, ' ')+1:] {
 		case "MemTotal":
 			m.Physical = kib << 10
 		case "MemFree":
@@ -73,16 +73,6 @@ func ParseMeminfo(text string) fact.Memory {
 		}
 	}
 	return m
-}
-
-// NodeMemory parses MemTotal of /sys/devices/system/node/nodeN/meminfo.
-func NodeMemory(text string) uint64 {
-	for _, line := range fact.Lines(text) {
-		if _, rest, ok := strings.Cut(line, "MemTotal:"); ok {
-			return fact.Number(strings.TrimSuffix(strings.TrimSpace(rest), " kB")) << 10
-		}
-	}
-	return 0
 }
 
 // ParseInterrupts parses /proc/interrupts. Rates are averages since boot.

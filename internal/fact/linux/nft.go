@@ -16,11 +16,14 @@ type nftStatement struct {
 // nftBlock matches the beginning of a block, as opposed to a set in braces.
 var nftBlock = regexp.MustCompile(`^(table|chain|set|map|flowtable|counter|quota|limit|ct helper|ct timeout|secmark|synproxy)\b`)
 
+// nftToken matches quoted text, a comment, a symbol, or what is between them.
+var nftToken = regexp.MustCompile(`"[^"]*"?|#.*|[{};]|[^"#{};]+`)
+
 // nftStatements splits `nft list ruleset` or nftables.conf into statements, which end at a newline
 // or semicolon, except within a set: "chain x {", a rule, "}".
 func nftStatements(text string) (all []nftStatement) {
 	var b strings.Builder
-	begin, sets, quoted := 0, 0, false
+	begin, sets := 0, 0
 	flush := func() {
 		if s := strings.TrimSpace(b.String()); s != "" {
 			all = append(all, nftStatement{begin, s})
@@ -28,36 +31,25 @@ func nftStatements(text string) (all []nftStatement) {
 		b.Reset()
 	}
 	for i, line := range fact.Lines(text) {
-	chars:
-		for _, c := range line {
+		for _, token := range nftToken.FindAllString(line, -1) {
 			if b.Len() == 0 {
 				begin = i + 1
 			}
 			switch {
-			case c == '"':
-				quoted = !quoted
-			case quoted:
-			case c == '#':
-				break chars
-			case c == '{' && sets == 0 && nftBlock.MatchString(strings.TrimSpace(b.String())):
-				b.WriteRune(c)
+			case token[0] == '#':
+			case token == ";" && sets == 0:
 				flush()
-				continue
-			case c == '{':
-				sets++
-			case c == '}' && sets > 0:
-				sets--
-			case c == '}':
+			case token == "{" && sets == 0 && nftBlock.MatchString(strings.TrimSpace(b.String())):
+				b.WriteString(token)
+				flush()
+			case token == "}" && sets == 0:
 				flush()
 				all = append(all, nftStatement{i + 1, "}"})
-				continue
-			case c == ';' && sets == 0:
-				flush()
-				continue
+			default:
+				sets += map[string]int{"{": 1, "}": -1}[token]
+				b.WriteString(token)
 			}
-			b.WriteRune(c)
 		}
-		quoted = false
 		if sets > 0 {
 			b.WriteByte(' ')
 		} else {

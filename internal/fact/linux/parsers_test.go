@@ -73,10 +73,10 @@ func TestMemory(t *testing.T) {
 	if m.Physical != 1<<20 || m.Swap != 9<<10 || m.Free != 0 {
 		t.Errorf("%+v", m)
 	}
-	if got := NodeMemory("Node 0 MemFree: 3 kB\nNode 0 MemTotal:       2048 kB\n"); got != 2<<20 {
+	if got := ParseMeminfo("Node 0 MemFree: 3 kB\nNode 0 MemTotal:       2048 kB\n").Physical; got != 2<<20 {
 		t.Errorf("a node of %d bytes", got)
 	}
-	if got := NodeMemory("nothing\n"); got != 0 {
+	if got := ParseMeminfo("nothing\n").Physical; got != 0 {
 		t.Errorf("a node without MemTotal has %d bytes", got)
 	}
 }
