@@ -130,8 +130,10 @@ func (a *auditor) problems() []candidate {
 		switch pf := a.f.Firewall.PF; {
 		case p.Kind == fact.ProblemSyntax && path.Ext(p.File) == ".xml":
 			of = "cut"
-		case p.Kind == fact.ProblemSyntax && pf != nil && p.File == pf.File:
+		case p.Kind == fact.ProblemSyntax && (pf != nil && p.File == pf.File || strings.HasPrefix(p.Message, "pf.conf(5)")):
 			of = "pf"
+		case p.Kind == fact.ProblemSyntax && strings.Contains(p.Message, ") does not take"):
+			of, _, _ = strings.Cut(p.Message, "(")
 		case p.Kind == fact.ProblemSyntax:
 		case p.Kind == fact.ProblemStops && strings.HasPrefix(p.Message, "exit "): // a redacted exit status may be 0
 			of = "exits"

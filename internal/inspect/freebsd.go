@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"cmp"
+	"io/fs"
 	"path"
 	"regexp"
 	"strconv"
@@ -289,6 +290,33 @@ func (in *inspection) freebsdFirewallFiles() {
 	in.f.Firewall.IPF = in.f.RCYes("ipfilter_enable")
 }
 
+// raw has the texts that were read, not redacted.
+type raw struct{ *inspection }
+
+func (r raw) Read(path string) (string, error) {
+	if text := r.written[cmp.Or(r.stands[path], path)]; text != "" {
+		return text, nil
+	}
+	return "", fs.ErrNotExist
+}
+
+// refused records problems that are found in texts which are not redacted: a word is named only
+// where the redacted line has it.
+func (in *inspection) refused(problems []fact.Problem) {
+	for _, p := range problems {
+		word := p.Text
+		p.Text = ""
+		if lines := strings.Split(in.shown[cmp.Or(in.stands[p.File], p.File)], "\n"); p.Line <= len(lines) {
+			p.Text = lines[p.Line-1]
+		}
+		if !strings.Contains(p.Text, word) {
+			word = redact.Mark
+		}
+		p.Message = strings.ReplaceAll(p.Message, "%s", word)
+		in.f.Problems = append(in.f.Problems, p)
+	}
+}
+
 // ipfwCall matches a rule in a script; rc.firewall passes a file in firewall_type to ipfw(8).
 var ipfwCall = regexp.MustCompile(`(?m)^[ \t]*(/sbin/)?ipfw[ \t]`)
 
@@ -303,7 +331,8 @@ func (in *inspection) ipfwFiles() {
 	}
 	file := &fact.IPFW{}
 	in.stands[script] = "/etc/ipfw.rules"
-	in.f.Problems = append(in.f.Problems, freebsd.ReadIPFW(files{in, redact.IPFW}, script, file)...)
+	_ = freebsd.ReadIPFW(files{in, redact.IPFW}, script, file)
+	in.refused(freebsd.Refused(raw{in}, in.rcPath("pf_rules", "/etc/pf.conf"), script))
 	if at := ipfwCall.FindStringIndex(in.text(script)); script == kind && at != nil {
 		in.f.Problems = append(in.f.Problems, fact.Problem{File: script, Line: 1 + strings.Count(in.text(script)[:at[1]], "\n"), Kind: fact.ProblemSlip, Message: "ipfw-command"})
 	}

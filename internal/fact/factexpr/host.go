@@ -2,14 +2,11 @@ package factexpr
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"net/netip"
 	"path"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"linerate/internal/fact"
@@ -70,8 +67,6 @@ type Host struct {
 	AnySet func(pattern string) bool `expr:"any_set"`
 	RC     func(name string) bool    `expr:"rc"`
 	RCText func(name string) string  `expr:"rc_text"`
-	// Reaches reports whether the address is, or may be, in the network of an interface in rc.conf.
-	Reaches func(address string) bool `expr:"reaches"`
 	// Within reports whether an address is in a network, 198.18.0.1/15.
 	Within  func(network, address string) bool `expr:"within"`
 	Running func(name string) string           `expr:"running"`
@@ -174,7 +169,6 @@ func Of(f *fact.Facts) Host {
 		return slices.ContainsFunc(f.Sources, func(s fact.Source) bool { return s.Name == source && s.Status == fact.StatusUnreadable })
 	}
 	h.RCText = func(name string) string { v, _ := f.RCValue(name); return v }
-	h.Reaches = func(address string) bool { return reaches(f, address) }
 	h.Within = func(network, address string) bool {
 		n, err := netip.ParsePrefix(network)
 		a, bad := netip.ParseAddr(address)
@@ -205,44 +199,6 @@ func (h *Host) setPower(f *fact.Facts) {
 			h.IdleLatency = max(h.IdleLatency, s.LatencyUS)
 		}
 	}
-}
-
-// inet matches an address of ifconfig(8) with its network: /24, netmask 255.255.255.0 or 0xffffff00.
-var inet = regexp.MustCompile(`\binet ([0-9.]+)(?:/([0-9]+)| netmask (0x[0-9a-f]+|[0-9.]+))`)
-
-// reaches reports whether an address is, or may be, in a network of rc.conf: it may be if an
-// interface is configured by DHCP, or none has an address.
-func reaches(f *fact.Facts, address string) bool {
-	at, seen := ipv4(address), false
-	for _, s := range f.Settings {
-		if s.Namespace != fact.RC || !strings.HasPrefix(s.Name, "ifconfig_") {
-			continue
-		}
-		value, _ := f.RCValue(s.Name)
-		for _, n := range inet.FindAllStringSubmatch(value, -1) {
-			mask := ipv4(n[3])
-			if bits, err := strconv.Atoi(n[2]); err == nil {
-				mask = ^uint32(0) << (32 - min(bits, 32))
-			}
-			if seen = true; mask&at == mask&ipv4(n[1]) {
-				return true
-			}
-		}
-		if strings.Contains(strings.ToUpper(value), "DHCP") || strings.Contains(value, "REDACTED") {
-			return true
-		}
-	}
-	return !seen
-}
-
-// ipv4 converts an address or a netmask to a number.
-func ipv4(s string) uint32 {
-	if a, err := netip.ParseAddr(s); err == nil && a.Is4() {
-		b := a.As4()
-		return binary.BigEndian.Uint32(b[:])
-	}
-	n, _ := strconv.ParseUint(s, 0, 32)
-	return uint32(n)
 }
 
 // div accepts numbers of any type.

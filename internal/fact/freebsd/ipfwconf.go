@@ -8,7 +8,8 @@ import (
 )
 
 // ReadIPFW reads an ipfw script or rule file to count its rules, pipes and translations. It does
-// not execute scripts: it expands plain variables, and counts the content of loops once.
+// not execute scripts: it expands plain variables, and counts the content of loops once. It returns
+// the statements that the grammar refuses.
 func ReadIPFW(files fact.Files, file string, fw *fact.IPFW) []fact.Problem {
 	text, err := files.Read(file)
 	if err != nil {
@@ -77,6 +78,9 @@ func (r *ipfwReader) command(number int, raw, s string) {
 
 // verb processes one command of ipfw(8).
 func (r *ipfwReader) verb(at fact.Line, w []string) {
+	if ipfwGrammar().keywords[w[0]] && (w[0] == "add" || hasAny(w, "config")) {
+		r.problems = ipfwGrammar().refuse(r.problems, at, w, "ipfw(8) does not take '%s' here, or not with what follows")
+	}
 	switch w[0] {
 	case "add":
 		r.rule(at, w[1:])

@@ -31,7 +31,9 @@ type pfReader struct {
 	part     int           // the latest section of the ruleset that has a statement
 	unseen   *fact.Problem // the first statement with a redacted word
 	known    bool          // some statement is valid
-	free     bool          // order is not checked: require-order is off, or an anchor has inline rules
+	strict   bool          // statements are compared with the grammar
+	refused  []fact.Problem
+	free     bool // order is not checked: require-order is off, or an anchor has inline rules
 }
 
 // parts numbers the sections of a ruleset, in order, by the first word of their statements
@@ -69,6 +71,10 @@ type pfStatement struct {
 	words []string
 }
 
+func (s pfStatement) at() fact.Line {
+	return fact.Line{File: s.file, Number: s.line, Text: s.text}
+}
+
 func (p *pfReader) file(path string) bool {
 	if p.seen[path] || len(p.seen) >= maxFiles {
 		return true
@@ -102,9 +108,10 @@ func (p *pfReader) statement(s pfStatement) {
 		w = w[1:]
 	}
 	if len(w) >= 3 && w[1] == "=" {
-		p.macros[w[0]] = strings.Join(w[2:], " ")
+		p.define(s, w[0], strings.Join(w[2:], " "))
 		return
 	}
+	found := len(p.problems)
 	p.order(s, w)
 	p.undefined(s)
 	p.known = p.known || parts[w[0]] > 0 || len(w) > 2 && w[0] == "set" || w[0] == "table" || strings.HasSuffix(w[0], "anchor")
@@ -128,6 +135,28 @@ func (p *pfReader) statement(s pfStatement) {
 	default:
 		p.strange(s)
 	}
+	if p.strict && found == len(p.problems) && pfGrammar().keywords[w[0]] {
+		p.refused = pfGrammar().refuse(p.refused, s.at(), s.words, "pf.conf(5) does not take '%s' here, or not with what follows: pfctl refuses the file")
+	}
+}
+
+// define keeps a macro, and reports one that pfctl does not take as it is written.
+func (p *pfReader) define(s pfStatement, name, value string) {
+	refuse := func(says string) {
+		if p.strict {
+			p.refused = append(p.refused, fact.Problem{File: s.file, Line: s.line, Text: name, Kind: fact.ProblemSyntax, Message: says})
+		}
+	}
+	for _, w := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" ,{}!()", r) }) {
+		if _, known := p.macros[strings.TrimPrefix(w, "$")]; known && w[0] == '$' {
+			refuse("the value of '%s' has another macro within quotes, where pfctl does not replace it: it refuses the statements that use '%s'")
+			break
+		}
+	}
+	if pfGrammar().keywords[name] {
+		refuse("'%s' is a word of pf.conf(5), and no name of a macro: pfctl refuses the file")
+	}
+	p.macros[name] = value
 }
 
 // labels lists the macros in labels and tags that pfctl sets itself.
@@ -316,15 +345,16 @@ func (l *pfLexer) braces(s *pfStatement, word string, depth int) int {
 
 // expand replaces a macro's name by its words.
 func (l *pfLexer) expand(word string) []string {
-	name, ok := strings.CutPrefix(word, "$")
-	if !ok {
+	before, name, ok := strings.Cut(word, "$")
+	if !ok || before != "" && before != "!" {
 		return []string{word}
 	}
-	value, ok := l.macros[name]
-	if l.budget += len(value); !ok || l.budget > maxValue {
+	n := strings.IndexFunc(name+" ", func(r rune) bool { return r > 127 || !isAlnum(byte(r)) && r != '_' })
+	value, ok := l.macros[name[:n]]
+	if l.budget += len(value); !ok || value == "" || l.budget > maxValue {
 		return []string{word}
 	}
-	return strings.FieldsFunc(value, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' || r == '\n' })
+	return strings.FieldsFunc(before+value+name[n:], func(r rune) bool { return r == ' ' || r == ',' || r == '\t' || r == '\n' })
 }
 
 func (l *pfLexer) lineAt(pos int) string {

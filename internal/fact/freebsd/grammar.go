@@ -1,0 +1,123 @@
+package freebsd
+
+import (
+	_ "embed" // grammar.txt
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"linerate/internal/fact"
+	"linerate/internal/list"
+)
+
+// grammarText holds what statements of closed formats consist of.
+//
+//go:embed grammar.txt
+var grammarText string
+
+// grammar is one format of grammar.txt.
+type grammar struct {
+	keywords map[string]bool
+	form     *regexp.Regexp
+}
+
+var (
+	pfGrammar, ipfwGrammar                   = grammarOf("pf"), grammarOf("ipfw")
+	rcGrammar, ifconfigGrammar, routeGrammar = grammarOf("rc"), grammarOf("ifconfig"), grammarOf("route")
+)
+
+// grammarOf compiles a format's grammar when it is first needed.
+func grammarOf(format string) func() grammar {
+	return sync.OnceValue(func() grammar {
+		g, parts, forms := grammar{keywords: map[string]bool{}}, []string{}, []string{}
+		for _, row := range list.Table(grammarText, format) {
+			switch filled := strings.NewReplacer(parts...).Replace(row[len(row)-1]); row[0] {
+			case "words":
+				for _, w := range strings.Fields(row[1]) {
+					g.keywords[w] = true
+				}
+			case "part":
+				parts = append(parts, "~"+row[1]+"~", "(?:"+filled+")")
+			default:
+				forms = append(forms, filled)
+			}
+		}
+		g.form = regexp.MustCompile("^(?:" + strings.Join(forms, "|") + ")")
+		g.form.Longest()
+		return g
+	})
+}
+
+// pieces separates the characters that are words of every format.
+var pieces = strings.NewReplacer("!", " ! ", "{", " { ", "}", " } ", "(", " ( ", ")", " ) ", "->", " -> ", "=", " = ")
+
+// stop returns the index of the first word of a statement that its format does not have there, -1 if
+// there is none or a word is not known.
+func (g grammar) stop(words []string) int {
+	var text strings.Builder
+	begins := make([]int, len(words))
+	for i, w := range words {
+		begins[i], w = text.Len(), strings.Trim(w, `"'`)
+		if strings.ContainsAny(w, "$`") || strings.Contains(w, hidden) || strings.Contains(w, "{{") {
+			return -1
+		}
+		if strings.ContainsAny(w, " \t") || w == "" {
+			w = "TEXT"
+		}
+		for _, piece := range strings.Fields(pieces.Replace(w)) {
+			if !g.keywords[piece] && !strings.Contains("!{}()->=", piece) {
+				piece = "'" + piece
+			}
+			text.WriteString(piece + " ")
+		}
+	}
+	end := len(g.form.FindString(text.String()))
+	for i := range words {
+		if last := i == len(words)-1; last && end < text.Len() || !last && end < begins[i+1] {
+			return i
+		}
+	}
+	return -1
+}
+
+// refuse adds the problem of a statement that its format does not have. Its text is the word, its
+// message has %s for it.
+func (g grammar) refuse(problems []fact.Problem, at fact.Line, words []string, says string) []fact.Problem {
+	if i := g.stop(words); i >= 0 {
+		problems = append(problems, fact.Problem{File: at.File, Line: at.Number, Text: clip(words[i], 60), Kind: fact.ProblemSyntax, Message: says})
+	}
+	return problems
+}
+
+// Refused compares the statements of rc.conf and of the packet filters' files, whose texts are not
+// redacted, with their grammars. A problem's text is the word that is wrong, its message has %s for it.
+func Refused(files fact.Files, pf, ipfw string) []fact.Problem {
+	p := &pfReader{files: files, pf: &fact.PF{}, macros: map[string]string{}, seen: map[string]bool{}, strict: true}
+	p.file(pf)
+	p.refused = append(p.refused, ReadIPFW(files, ipfw, &fact.IPFW{})...)
+	lines := ReadRC(files).Lines
+	p.refused = append(p.refused, addressSlips(lines)...)
+	for _, l := range lines {
+		if words := strings.Fields(l.Value); l.Effective && !l.Default && len(words) > 0 && !strings.ContainsAny(l.Value, `"'\\`) {
+			p.refused = rcLine(p.refused, l, words)
+		}
+	}
+	return p.refused
+}
+
+// rcLine compares a variable's value with its grammar.
+func rcLine(problems []fact.Problem, l fact.Line, words []string) []fact.Problem {
+	switch {
+	case ifconfigLine.MatchString(l.Name):
+		return ifconfigGrammar().refuse(problems, l, words, "ifconfig(8) does not take '%s' here, or not with what follows")
+	case strings.HasPrefix(l.Name, "route_") || strings.HasPrefix(l.Name, "ipv6_route_"):
+		return routeGrammar().refuse(problems, l, words, "route(8) does not take '%s' here, or not with what follows")
+	case rcGrammar().keywords[l.Name]:
+		return rcGrammar().refuse(problems, l, slices.Insert(words, 0, l.Name), "rc.conf(5) does not take '%s' as "+l.Name+" is written here")
+	}
+	return problems
+}
+
+// ifconfigLine matches the variables whose values are arguments of ifconfig(8).
+var ifconfigLine = regexp.MustCompile(`^(?:ifconfig|create_args)_[A-Za-z0-9]+(?:_[0-9]+)?(?:_ipv6|_alias[0-9]+|_aliases)?$`)
