@@ -146,7 +146,11 @@ func (a *auditor) problems() []candidate {
 		default:
 			rule, of = "LR-UNREADABLE", "shell"
 		}
-		c := a.says(rule, of, fact.Line{Name: brief(p.Text), File: p.File, Number: p.Line, Text: p.Text}, with{"problem": p.Message, "refuses": pfRefuses})
+		name := brief(p.Text)
+		if variable, _, set := strings.Cut(p.Text, "="); set && strings.Contains(p.Message, ") does not take") {
+			name = strings.TrimSpace(variable)
+		}
+		c := a.says(rule, of, fact.Line{Name: name, File: p.File, Number: p.Line, Text: p.Text}, with{"problem": p.Message, "refuses": pfRefuses})
 		c.ID = fmt.Sprintf("%s:%s:%s", rule, p.File, c.Name)
 		all = append(all, c)
 	}

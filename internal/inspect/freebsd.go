@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -278,7 +279,7 @@ func (in *inspection) freebsdFirewallFiles() {
 	fw := &in.f.Firewall
 	file := &fact.PF{}
 	in.stands[in.rcPath("pf_rules", "/etc/pf.conf")] = "/etc/pf.conf"
-	in.f.Problems = append(in.f.Problems, freebsd.ReadPF(files{in, redact.PF}, in.rcPath("pf_rules", "/etc/pf.conf"), file)...)
+	_ = freebsd.ReadPF(files{in, redact.PF}, in.rcPath("pf_rules", "/etc/pf.conf"), file)
 	if fw.PF == nil && file.File != "" {
 		fw.PF = &fact.PF{}
 	}
@@ -300,20 +301,19 @@ func (r raw) Read(path string) (string, error) {
 	return "", fs.ErrNotExist
 }
 
-// refused records problems that are found in texts which are not redacted: a word is named only
-// where the redacted line has it.
+// refused records problems that are found in texts which are not redacted, where nothing is known
+// yet about the line: a word is named only if the redacted line has it.
 func (in *inspection) refused(problems []fact.Problem) {
 	for _, p := range problems {
-		word := p.Text
-		p.Text = ""
-		if lines := strings.Split(in.shown[cmp.Or(in.stands[p.File], p.File)], "\n"); p.Line <= len(lines) {
-			p.Text = lines[p.Line-1]
-		}
+		word, lines := p.Text, strings.Split(in.shown[cmp.Or(in.stands[p.File], p.File)], "\n")
+		p.Text = lines[min(p.Line, len(lines))-1]
 		if !strings.Contains(p.Text, word) {
 			word = redact.Mark
 		}
 		p.Message = strings.ReplaceAll(p.Message, "%s", word)
-		in.f.Problems = append(in.f.Problems, p)
+		if !slices.ContainsFunc(in.f.Problems, func(o fact.Problem) bool { return o.File == p.File && o.Line == p.Line }) {
+			in.f.Problems = append(in.f.Problems, p)
+		}
 	}
 }
 

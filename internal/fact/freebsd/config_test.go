@@ -403,9 +403,9 @@ func TestPF(t *testing.T) {
 	pf := &fact.PF{}
 	problems := ReadPF(tree{"/etc/pf.conf": `# comment
 ext_if = "igb0"   # the world
-max = "250000"
+most = "250000"
 ports = "{ 80, 443 }"
-set limit states $max
+set limit states $most
 set limit { src-nodes 5000, frags 20000 }
 set timeout { tcp.established 3600, interval 5 }
 set skip on { lo0, igb2 }

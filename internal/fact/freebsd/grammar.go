@@ -90,20 +90,18 @@ func (g grammar) refuse(problems []fact.Problem, at fact.Line, words []string, s
 	return problems
 }
 
-// Refused compares the statements of rc.conf and of the packet filters' files, whose texts are not
-// redacted, with their grammars. A problem's text is the word that is wrong, its message has %s for it.
+// Refused reads rc.conf and the packet filters' files, whose texts are not redacted, for mistakes. A
+// problem's text is a word that is wrong, where its message has %s for it.
 func Refused(files fact.Files, pf, ipfw string) []fact.Problem {
-	p := &pfReader{files: files, pf: &fact.PF{}, macros: map[string]string{}, seen: map[string]bool{}, strict: true}
-	p.file(pf)
-	p.refused = append(p.refused, ReadIPFW(files, ipfw, &fact.IPFW{})...)
+	refused := append(ReadPF(files, pf, &fact.PF{}), ReadIPFW(files, ipfw, &fact.IPFW{})...)
 	lines := ReadRC(files).Lines
-	p.refused = append(p.refused, addressSlips(lines)...)
+	refused = append(refused, addressSlips(lines)...)
 	for _, l := range lines {
 		if words := strings.Fields(l.Value); l.Effective && !l.Default && len(words) > 0 && !strings.ContainsAny(l.Value, `"'\\`) {
-			p.refused = rcLine(p.refused, l, words)
+			refused = rcLine(refused, l, words)
 		}
 	}
-	return p.refused
+	return refused
 }
 
 // rcLine compares a variable's value with its grammar.

@@ -36,6 +36,7 @@ func TestGrammars(t *testing.T) {
 		{"/etc/rc.conf", "static_routes=\"|a,b|\"", "static_routes=\"a b:em0\""},
 		{"/etc/rc.conf", "dumpdev=\"|YES|\"", "dumpdev=\"AUTO\""},
 		{"/etc/rc.conf", "syslogd_flags=\"|--secure|\"", "syslogd_flags=\"-ss -b 10.0.0.1 -a 10.0.0.0/8:*\""},
+		{"/etc/rc.conf", "route_a=\"|-net| 10.0.0.0/8\"", "route_a=\"-net 10.0.0.0/8 -blackhole\"\nroute_b=\"default 10.1.0.1\""},
 		{"/etc/rc.conf", "route_a=\"|-host| 10.0.0.0/8 10.1.0.1\"", "route_a=\"-net 10.0.0.0/8 10.1.0.1 -fib 1\"\nroute_b=\"-net 10.2.0.0 -netmask 255.255.0.0 -iface em0\""},
 	} {
 		_, word, _ := strings.Cut(c.wrong, "|")
@@ -84,7 +85,6 @@ func TestAddressSlips(t *testing.T) {
 		`ifconfig_em1="inet 198.18.3.0 netmask 255.255.254.0"`:      "",
 		`ifconfig_em1="inet 198.18.4.0/31"`:                         "",
 		`route_a="-net 198.19.0.0/16 198.18.7.1"`:                   "rc-route-far",
-		`route_a="-net 198.19.0.0/16"`:                              "rc-route-gateless",
 		`route_a="-net 198.19.0.0/16 198.18.0.2"`:                   "rc-route-self",
 		`route_a="-net 198.19.0.0 -netmask 255.255.0.0 198.18.0.9"`: "",
 		`route_a="-net 198.19.0.0/16 -iface em0"`:                   "",

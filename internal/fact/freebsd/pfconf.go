@@ -31,9 +31,7 @@ type pfReader struct {
 	part     int           // the latest section of the ruleset that has a statement
 	unseen   *fact.Problem // the first statement with a redacted word
 	known    bool          // some statement is valid
-	strict   bool          // statements are compared with the grammar
-	refused  []fact.Problem
-	free     bool // order is not checked: require-order is off, or an anchor has inline rules
+	free     bool          // order is not checked: require-order is off, or an anchor has inline rules
 }
 
 // parts numbers the sections of a ruleset, in order, by the first word of their statements
@@ -69,10 +67,6 @@ type pfStatement struct {
 	line  int
 	text  string
 	words []string
-}
-
-func (s pfStatement) at() fact.Line {
-	return fact.Line{File: s.file, Number: s.line, Text: s.text}
 }
 
 func (p *pfReader) file(path string) bool {
@@ -135,26 +129,24 @@ func (p *pfReader) statement(s pfStatement) {
 	default:
 		p.strange(s)
 	}
-	if p.strict && found == len(p.problems) && pfGrammar().keywords[w[0]] {
-		p.refused = pfGrammar().refuse(p.refused, s.at(), s.words, "pf.conf(5) does not take '%s' here, or not with what follows: pfctl refuses the file")
+	if p.files != nil && found == len(p.problems) && pfGrammar().keywords[w[0]] {
+		p.problems = pfGrammar().refuse(p.problems, fact.Line{File: s.file, Number: s.line}, s.words, "pf.conf(5) does not take '%s' here, or not with what follows: pfctl refuses the file")
 	}
 }
 
 // define keeps a macro, and reports one that pfctl does not take as it is written.
 func (p *pfReader) define(s pfStatement, name, value string) {
-	refuse := func(says string) {
-		if p.strict {
-			p.refused = append(p.refused, fact.Problem{File: s.file, Line: s.line, Text: name, Kind: fact.ProblemSyntax, Message: says})
-		}
-	}
+	says := ""
 	for _, w := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" ,{}!()", r) }) {
 		if _, known := p.macros[strings.TrimPrefix(w, "$")]; known && w[0] == '$' {
-			refuse("the value of '%s' has another macro within quotes, where pfctl does not replace it: it refuses the statements that use '%s'")
-			break
+			says = "the value of '%s' has another macro within quotes, where pfctl does not replace it: it refuses the statements that use '%s'"
 		}
 	}
 	if pfGrammar().keywords[name] {
-		refuse("'%s' is a word of pf.conf(5), and no name of a macro: pfctl refuses the file")
+		says = "'%s' is a word of pf.conf(5), and no name of a macro: pfctl refuses the file"
+	}
+	if says != "" && p.files != nil {
+		p.problems = append(p.problems, fact.Problem{File: s.file, Line: s.line, Text: name, Kind: fact.ProblemSyntax, Message: says})
 	}
 	p.macros[name] = value
 }

@@ -12,155 +12,114 @@ import (
 	"linerate/internal/fact"
 )
 
-// rcAddress is an address of an interface in rc.conf, with its network.
+// rcAddress is an address of an interface in rc.conf, or of its peer, with its network.
 type rcAddress struct {
 	netip.Prefix
 	line fact.Line
-	port string
-	peer bool // the other end of a link
+	port string // "" of a peer
 }
 
 var (
 	// addressed matches an address of ifconfig(8), that of a peer, and the mask or length.
-	addressed = regexp.MustCompile(`(?:^| )(inet6?) (?:(?:vhid|advskew|advbase|pass|peer6?) \S+ |alias |up )*([0-9a-fA-F:$]\S*)(?: ([0-9][0-9.]+))?(?: (?:netmask|prefixlen) (\S+))?`)
+	addressed = regexp.MustCompile(`(?:^| )inet6? (?:(?:vhid|advskew|advbase|pass|peer6?) \S+ |alias |up )*([0-9a-fA-F:$]\S*)(?: ([0-9][0-9.]+))?(?: (?:netmask|prefixlen) (\S+))?`)
 	ofPort    = regexp.MustCompile(`^(?:ifconfig|ipv4_addrs)_(\w+?)(?:_ipv6|_alias[0-9]+|_aliases)?$`)
-	// dynamic matches what gives addresses that rc.conf does not have: by family, or of both.
-	dynamic  = regexp.MustCompile(`(?i)\b(?:SYNC)?DHCP\b`)
-	adverts  = regexp.MustCompile(`accept_rtadv|slaac`)
-	tunnels  = regexp.MustCompile(`^(?:wireguard_interfaces|(?:openvpn|ppp|mpd|mpd5|zerotier|tailscaled|strongswan|frr|bird|quagga|netif|cloudinit|nuageinit)_enable|openvpn_configfile|tun\w*_enable)$`)
-	noGate   = regexp.MustCompile(`(?:^| )-(?:iface|interface|blackhole|reject|gateway)\b`)
-	argument = regexp.MustCompile(`(?:^| )-(?:netmask|prefixlen|fib|mtu|ifp|ifa|weight) \S+|(?:^| )-\S+`)
-	literal  = regexp.MustCompile(`^(?:[0-9]+(?:\.[0-9]+)*|[0-9a-fA-F]*:[0-9a-fA-F:.]*|default)(?:/[0-9]+)?$`)
+	// elsewhere matches lines of which hosts have addresses that rc.conf does not name.
+	elsewhere = regexp.MustCompile(`^(?:ifconfig_\w+=(?:.*[ ])?(?:(?i:dhcp|syncdhcp|accept_rtadv|slaac|\S*redacted\S*)(?: |$)|inet$)|(?:wireguard_interfaces|openvpn_configfile)=.|(?:\w*openvpn\w*|ppp|mpd5?|zerotier|tailscaled|strongswan|frr|bird|quagga|cloudinit|nuageinit)_enable=(?i:yes))`)
+	noGate    = regexp.MustCompile(`(?:^| )-(?:iface|interface|blackhole|reject|gateway)\b`)
+	argument  = regexp.MustCompile(`(?:^| )-(?:netmask|prefixlen|fib|mtu|ifp|ifa|weight) \S+|(?:^| )-\S+`)
 )
 
 // addressSlips finds addresses, routers and routes of rc.conf that contradict each other.
 func addressSlips(lines []fact.Line) (all []fact.Problem) {
-	set := rcAddresses(lines)
+	set, open := rcAddresses(lines)
 	add := func(l fact.Line, slip string) {
 		all = append(all, fact.Problem{File: l.File, Line: l.Number, Kind: fact.ProblemSlip, Message: slip})
 	}
-	for i, a := range set.all {
-		if a.peer {
-			continue
-		}
-		if a.Addr().Is4() && a.Bits() < 31 && a.Bits() > 7 && (a.Addr() == a.Masked().Addr() || a.Addr() == last(a.Prefix)) {
+	for i, a := range set {
+		if a.port != "" && a.Addr().Is4() && a.Bits() < 31 && a.Bits() > 7 && (a.Addr() == a.Masked().Addr() || a.Addr() == last(a.Prefix)) {
 			add(a.line, "rc-network-address")
 		}
-		for _, b := range set.all[:i] {
-			apart := strings.Contains(a.line.Value+b.line.Value, "fib ") || a.Addr().IsLinkLocalUnicast() || strings.HasPrefix(a.port, "lo") || strings.HasPrefix(b.port, "lo")
-			if a.Addr() == b.Addr() && !b.peer && a.line.Name != b.line.Name && !apart {
-				add(a.line, "rc-address-twice")
-				break
-			} else if a.Masked() == b.Masked() && a.port != b.port && a.Bits() < a.Addr().BitLen()-1 && !apart {
-				add(a.line, "rc-same-network")
-				break
-			}
+		if at := slices.IndexFunc(set[:i], a.collides); at >= 0 {
+			add(a.line, map[bool]string{true: "rc-address-twice", false: "rc-same-network"}[set[at].Addr() == a.Addr()])
 		}
 	}
 	for _, l := range lines {
-		if slip := set.routeSlip(l); l.Effective && slip != "" {
-			add(l, slip)
+		words, what := []string{"", l.Value}, "router"
+		switch {
+		case !l.Effective || l.Default:
+			continue
+		case strings.HasPrefix(l.Name, "route_"), strings.HasPrefix(l.Name, "ipv6_route_"):
+			what, words = "route", append(strings.Fields(argument.ReplaceAllString(l.Value, "")), "")
+		case l.Name != "defaultrouter" && l.Name != "ipv6_defaultrouter":
+			continue
+		}
+		gate, err := netip.ParseAddr(words[min(1, len(words)-1)])
+		if _, wide := netip.ParsePrefix(l.Value); wide == nil && what == "router" {
+			add(l, "rc-router-length")
+		} else if err != nil || noGate.MatchString(l.Value) {
+			continue
+		} else if slices.ContainsFunc(set, func(n rcAddress) bool { return n.Addr() == gate && n.port != "" }) {
+			add(l, "rc-"+what+"-self")
+		} else if !open[gate.Is6()] && !gate.IsLinkLocalUnicast() && !slices.ContainsFunc(set, func(n rcAddress) bool { return n.Contains(gate) }) {
+			add(l, "rc-"+what+"-far")
 		}
 	}
 	return all
 }
 
-// rcNetworks holds the addresses of rc.conf, and the families that may have others.
-type rcNetworks struct {
-	all  []rcAddress
-	open map[bool]bool
+// collides reports an address that is the other one, or in its network at another interface.
+func (a rcAddress) collides(b rcAddress) bool {
+	if strings.Contains(a.line.Value+b.line.Value, "fib ") || a.port == "" || b.port == "" || a.Addr().IsLinkLocalUnicast() || strings.HasPrefix(a.port, "lo") || strings.HasPrefix(b.port, "lo") {
+		return false
+	}
+	return a.Addr() == b.Addr() && a.line.Name != b.line.Name || a.Masked() == b.Masked() && a.port != b.port && a.Bits() < a.Addr().BitLen()-1
 }
 
-func rcAddresses(lines []fact.Line) rcNetworks {
-	set := rcNetworks{open: map[bool]bool{false: true, true: true}} // families without an address
-	var more [2]bool
+// rcAddresses returns the addresses of rc.conf, and whether a host may have others, by family (IPv6: true).
+func rcAddresses(lines []fact.Line) (all []rcAddress, open map[bool]bool) {
+	more, open := false, map[bool]bool{false: true, true: true}
 	for _, l := range lines {
 		of, value := ofPort.FindStringSubmatch(l.Name), strings.Join(strings.Fields(l.Value), " ")
-		if !l.Effective || l.Default || of == nil {
-			more[0] = more[0] || tunnels.MatchString(l.Name) && l.Effective && !l.Default && !strings.EqualFold(l.Value, "no")
+		if !l.Effective || l.Default {
 			continue
 		}
+		more = more || elsewhere.MatchString(l.Name+"="+value)
 		if strings.HasPrefix(l.Name, "ipv4_addrs_") {
 			value = "inet " + strings.ReplaceAll(value, " ", " inet ")
 		}
 		for _, m := range addressed.FindAllStringSubmatch(value, -1) {
-			p, err := netip.ParsePrefix(m[2] + lengthOf(m[2], m[4]))
-			if err != nil {
-				more[0] = true
+			p, err := netip.ParsePrefix(m[1] + lengthOf(m[1], m[3]))
+			if of == nil || err != nil {
+				more = true
 				continue
 			}
-			set.open[p.Addr().Is6()] = false
-			set.all = append(set.all, rcAddress{Prefix: p, line: l, port: of[1]})
-			if peer, err := netip.ParseAddr(m[3]); err == nil {
-				set.all = append(set.all, rcAddress{Prefix: netip.PrefixFrom(peer, 32), line: l, port: of[1], peer: true})
+			open[p.Addr().Is6()] = false
+			all = append(all, rcAddress{p, l, of[1]})
+			if peer, err := netip.ParseAddr(m[2]); err == nil {
+				all = append(all, rcAddress{Prefix: netip.PrefixFrom(peer, 32), line: l})
 			}
 		}
-		more[0], more[1] = more[0] || dynamic.MatchString(value) || strings.Contains(value, hidden) || strings.HasSuffix(value, "inet"), more[1] || adverts.MatchString(value)
 	}
-	set.open[false], set.open[true] = set.open[false] || more[0], set.open[true] || more[0] || more[1]
-	return set
+	return all, map[bool]bool{false: more || open[false], true: more || open[true]}
 }
 
-// reaches reports whether an address is, or may be, in a network of the host.
-func (set rcNetworks) reaches(a netip.Addr) bool {
-	return set.open[a.Is6()] || a.IsLinkLocalUnicast() || slices.ContainsFunc(set.all, func(n rcAddress) bool { return n.Contains(a) })
-}
-
-// routeSlip returns the mistake in a line about a route, "" if there is none.
-func (set rcNetworks) routeSlip(l fact.Line) string {
-	prefix, wide := netip.ParsePrefix(l.Value)
-	gate, err := netip.ParseAddr(l.Value)
-	what := "router"
-	switch {
-	case l.Name == "defaultrouter" || l.Name == "ipv6_defaultrouter":
-		if wide == nil && prefix.IsValid() {
-			return "rc-router-length"
-		}
-	case strings.HasPrefix(l.Name, "route_") || strings.HasPrefix(l.Name, "ipv6_route_"):
-		words := strings.Fields(argument.ReplaceAllString(l.Value, ""))
-		if what = "route"; noGate.MatchString(l.Value) || len(words) == 0 || slices.ContainsFunc(words, func(w string) bool { return !literal.MatchString(w) }) {
-			return ""
-		} else if len(words) == 1 {
-			return "rc-route-gateless"
-		}
-		gate, err = netip.ParseAddr(words[1])
-	default:
-		return ""
-	}
-	switch {
-	case err != nil:
-		return ""
-	case slices.ContainsFunc(set.all, func(n rcAddress) bool { return n.Addr() == gate && !n.peer }):
-		return "rc-" + what + "-self"
-	case !set.reaches(gate):
-		return "rc-" + what + "-far"
-	}
-	return ""
-}
-
-// lengthOf returns the length of an address's network, as a suffix: its mask, or what ifconfig(8) assumes.
+// lengthOf returns the length of an address's network, as a suffix.
 func lengthOf(address, mask string) string {
 	number, err := strconv.ParseUint(mask, 0, 32)
-	dotted, _ := netip.ParseAddr(mask)
-	first, _, _ := strings.Cut(address, ".")
-	class, _ := strconv.Atoi(first)
+	if dotted, _ := netip.ParseAddr(mask); dotted.Is4() {
+		number, err = uint64(binary.BigEndian.Uint32(dotted.AsSlice())), nil
+	}
 	switch {
 	case strings.Contains(address, "/"):
 		return ""
-	case dotted.Is4():
-		return "/" + strconv.Itoa(bits.OnesCount32(binary.BigEndian.Uint32(dotted.AsSlice())))
 	case err == nil && number > 128:
 		return "/" + strconv.Itoa(bits.OnesCount64(number))
 	case err == nil:
 		return "/" + mask
 	case strings.Contains(address, ":"):
 		return "/64"
-	case class < 128:
-		return "/8"
-	case class < 192:
-		return "/16"
 	}
-	return "/24"
+	return "/unknown"
 }
 
 // last returns the last address of an IPv4 network.
