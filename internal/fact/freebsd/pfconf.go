@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"regexp"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -335,13 +336,15 @@ func (l *pfLexer) braces(s *pfStatement, word string, depth int) int {
 	return depth
 }
 
+var macroName = regexp.MustCompile(`^\w*`)
+
 // expand replaces a macro's name by its words.
 func (l *pfLexer) expand(word string) []string {
 	before, name, ok := strings.Cut(word, "$")
 	if !ok || before != "" && before != "!" {
 		return []string{word}
 	}
-	n := strings.IndexFunc(name+" ", func(r rune) bool { return r > 127 || !isAlnum(byte(r)) && r != '_' })
+	n := len(macroName.FindString(name))
 	value, ok := l.macros[name[:n]]
 	if l.budget += len(value); !ok || value == "" || l.budget > maxValue {
 		return []string{word}
