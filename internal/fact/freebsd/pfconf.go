@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"regexp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
