@@ -89,7 +89,7 @@ func TextFiles() []string {
 // SlipsIn returns the mistakes in the text of a hand-written file, once per case of slips.txt, with
 // the line where each ends, and the values that rules compare, named "service:word".
 func SlipsIn(file, text string) (all []Problem, told []Line) {
-	bare := remarks.ReplaceAllString(text, "")
+	bare := strings.ReplaceAll(remarks.ReplaceAllString(text, ""), "\r", "")
 	placed := sync.OnceValue(func() string { return within(file, bare) })
 	for _, s := range slipsOf(file) {
 		plain := bare

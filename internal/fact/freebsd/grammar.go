@@ -20,6 +20,7 @@ var grammarText string
 type grammar struct {
 	keywords map[string]bool
 	form     *regexp.Regexp
+	lacks    *regexp.Regexp // statements that lack or contradict something
 }
 
 var (
@@ -30,7 +31,7 @@ var (
 // grammarOf compiles a format's grammar when it is first needed.
 func grammarOf(format string) func() grammar {
 	return sync.OnceValue(func() grammar {
-		g, parts, forms := grammar{keywords: map[string]bool{}}, []string{}, []string{}
+		g, parts, forms, lacks := grammar{keywords: map[string]bool{}}, []string{}, []string{}, []string{`\z\A.`}
 		for _, row := range list.Table(grammarText, format) {
 			switch filled := strings.NewReplacer(parts...).Replace(row[len(row)-1]); row[0] {
 			case "words":
@@ -39,15 +40,20 @@ func grammarOf(format string) func() grammar {
 				}
 			case "part":
 				parts = append(parts, "~"+row[1]+"~", "(?:"+filled+")")
+			case "lacks":
+				lacks = append(lacks, filled)
 			default:
 				forms = append(forms, filled)
 			}
 		}
+		g.lacks = regexp.MustCompile("^(?:" + strings.Join(lacks, "|") + ")")
 		g.form = regexp.MustCompile("^(?:" + strings.Join(forms, "|") + ")")
 		g.form.Longest()
 		return g
 	})
 }
+
+var marks = strings.Fields("! { } ( ) -> - = >")
 
 // pieces separates the characters that are words of every format.
 var pieces = strings.NewReplacer("!", " ! ", "{", " { ", "}", " } ", "(", " ( ", ")", " ) ", "->", " -> ", "=", " = ")
@@ -66,7 +72,7 @@ func (g grammar) stop(words []string) int {
 			w = "TEXT"
 		}
 		for _, piece := range strings.Fields(pieces.Replace(w)) {
-			if !g.keywords[piece] && !strings.Contains("!{}()->=", piece) {
+			if !g.keywords[piece] && !slices.Contains(marks, piece) {
 				piece = "'" + piece
 			}
 			text.WriteString(piece + " ")
@@ -77,6 +83,9 @@ func (g grammar) stop(words []string) int {
 		if last := i == len(words)-1; last && end < text.Len() || !last && end < begins[i+1] {
 			return i
 		}
+	}
+	if g.lacks.MatchString(text.String()) {
+		return 0
 	}
 	return -1
 }
@@ -93,8 +102,16 @@ func (g grammar) refuse(problems []fact.Problem, at fact.Line, words []string, s
 // Refused reads rc.conf and the packet filters' files, whose texts are not redacted, for mistakes. A
 // problem's text is a word that is wrong, where its message has %s for it.
 func Refused(files fact.Files, pf, ipfw string) []fact.Problem {
-	refused := append(ReadPF(files, pf, &fact.PF{}), ReadIPFW(files, ipfw, &fact.IPFW{})...)
-	lines := ReadRC(files).Lines
+	p := newPFReader(files, &fact.PF{})
+	refused, lines, known := append(p.read(pf), ReadIPFW(files, ipfw, &fact.IPFW{})...), ReadRC(files).Lines, &fact.Facts{}
+	AddRCInterfaces(known, Config{Lines: lines})
+	for _, on := range p.on {
+		_, kind := Driver(on.Value)
+		if _, is := known.NIC(on.Value); !is && len(known.NICs) > 0 && ofHost.MatchString(on.Value) && slices.Contains([]string{fact.KindEthernet, fact.KindLAGG, fact.KindVLAN}, kind) {
+			refused = append(refused, fact.Problem{File: on.File, Line: on.Number, Kind: fact.ProblemSlip, Message: "pf-interface"})
+			break
+		}
+	}
 	refused = append(refused, addressSlips(lines)...)
 	for _, l := range lines {
 		if words := strings.Fields(l.Value); l.Effective && !l.Default && len(words) > 0 && !strings.ContainsAny(l.Value, `"'\\`) {
@@ -116,6 +133,9 @@ func rcLine(problems []fact.Problem, l fact.Line, words []string) []fact.Problem
 	}
 	return problems
 }
+
+// ofHost matches an interface of hardware, or one above it, that rc.conf names if the host uses it.
+var ofHost = regexp.MustCompile(`^(?:[a-z]*[a-z][0-9]+)(?:\.[0-9]+)?$`)
 
 // ifconfigLine matches the variables whose values are arguments of ifconfig(8).
 var ifconfigLine = regexp.MustCompile(`^(?:ifconfig|create_args)_[A-Za-z0-9]+(?:_[0-9]+)?(?:_ipv6|_alias[0-9]+|_aliases)?$`)

@@ -14,7 +14,14 @@ import (
 // ReadPF reads from a pf ruleset the limits, options, scrubbing, and the number and kind of its
 // rules (contrib/pf and sbin/pfctl/parse.y).
 func ReadPF(files fact.Files, path string, pf *fact.PF) []fact.Problem {
-	p := &pfReader{files: files, pf: pf, macros: map[string]string{}, seen: map[string]bool{}}
+	return newPFReader(files, pf).read(path)
+}
+
+func newPFReader(files fact.Files, pf *fact.PF) *pfReader {
+	return &pfReader{files: files, pf: pf, macros: map[string]string{}, seen: map[string]bool{}}
+}
+
+func (p *pfReader) read(path string) []fact.Problem {
 	p.file(path)
 	if p.unseen != nil && !p.known {
 		p.problems = append(p.problems, *p.unseen) // not a pf.conf
@@ -31,6 +38,7 @@ type pfReader struct {
 	part     int           // the latest section of the ruleset that has a statement
 	unseen   *fact.Problem // the first statement with a redacted word
 	known    bool          // some statement is valid
+	on       []fact.Line   // the interfaces of rules
 	free     bool          // order is not checked: require-order is off, or an anchor has inline rules
 }
 
@@ -106,6 +114,9 @@ func (p *pfReader) statement(s pfStatement) {
 		return
 	}
 	found := len(p.problems)
+	for i := slices.Index(w, "on") + 1; i > 0 && i < len(w) && (w[i] == "{" || i == slices.Index(w, "on")+1 || hasAny(w[:i], "{") && !hasAny(w[:i], "}")); i++ {
+		p.on = append(p.on, fact.Line{File: s.file, Number: s.line, Value: strings.TrimPrefix(w[i], "!")})
+	}
 	p.order(s, w)
 	p.undefined(s)
 	p.known = p.known || parts[w[0]] > 0 || len(w) > 2 && w[0] == "set" || w[0] == "table" || strings.HasSuffix(w[0], "anchor")

@@ -54,13 +54,14 @@ func addressSlips(lines []fact.Line) (all []fact.Problem) {
 			continue
 		}
 		gate, err := netip.ParseAddr(words[min(1, len(words)-1)])
-		if _, wide := netip.ParsePrefix(l.Value); wide == nil && what == "router" {
+		_, wide := netip.ParsePrefix(l.Value)
+		switch {
+		case wide == nil && what == "router":
 			add(l, "rc-router-length")
-		} else if err != nil || noGate.MatchString(l.Value) {
-			continue
-		} else if slices.ContainsFunc(set, func(n rcAddress) bool { return n.Addr() == gate && n.port != "" }) {
+		case err != nil || noGate.MatchString(l.Value):
+		case slices.ContainsFunc(set, func(n rcAddress) bool { return n.Addr() == gate && n.port != "" }):
 			add(l, "rc-"+what+"-self")
-		} else if !open[gate.Is6()] && !gate.IsLinkLocalUnicast() && !slices.ContainsFunc(set, func(n rcAddress) bool { return n.Contains(gate) }) {
+		case !open[gate.Is6()] && !gate.IsLinkLocalUnicast() && !slices.ContainsFunc(set, func(n rcAddress) bool { return n.Contains(gate) }):
 			add(l, "rc-"+what+"-far")
 		}
 	}
