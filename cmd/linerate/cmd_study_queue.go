@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -251,9 +252,7 @@ func fetchStudy(cmd *cobra.Command, q queue.Queue, id, out string) error {
 	if err != nil {
 		return err
 	}
-	if out == "" {
-		out = "linerate-" + s.Name + "-" + s.ID
-	}
+	out = cmp.Or(out, "linerate-"+s.Name+"-"+s.ID)
 	if _, err := os.Lstat(out); !errors.Is(err, fs.ErrNotExist) {
 		return hint.With(fmt.Errorf("%s already exists", out), "choose another --out")
 	}

@@ -8,6 +8,7 @@
 package calc
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"math"
@@ -165,10 +166,7 @@ func (c *Calculator) Run(args map[string]string) (r Result, err error) {
 func (c *Calculator) compute(args map[string]string) (in, out []Output, err error) {
 	known := map[string]any{}
 	for _, i := range c.Inputs {
-		text := args[i.Name]
-		if text == "" {
-			text = i.Default
-		}
+		text := cmp.Or(args[i.Name], i.Default)
 		v, err := Parse(text, i.Unit)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %s: %w", c.Name, i.Name, err)

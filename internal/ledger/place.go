@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,9 +28,7 @@ const (
 // and will own created files.
 func Locate(flag string) (Location, error) {
 	who := invoker.Of()
-	if flag == "" {
-		flag = os.Getenv(EnvLedger)
-	}
+	flag = cmp.Or(flag, os.Getenv(EnvLedger))
 	if strings.HasPrefix(flag, "postgres://") || strings.HasPrefix(flag, "postgresql://") {
 		return Location{URL: flag, UID: -1, GID: -1}, nil
 	}

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"regexp"
@@ -55,10 +56,7 @@ func (h *Hours) length() time.Duration {
 
 // Wait returns the time until the period has room for need; 0 if it has now.
 func (h *Hours) Wait(now time.Time, need time.Duration) time.Duration {
-	zone := h.Zone
-	if zone == nil {
-		zone = time.Local
-	}
+	zone := cmp.Or(h.Zone, time.Local)
 	need = max(need, 1)
 	year, month, day := now.In(zone).Date()
 	until := h.From + h.length()

@@ -3,6 +3,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -191,12 +192,7 @@ func (o *Options) prepare() (*run, error) {
 	if o.Say == nil {
 		o.Say = func(string, ...any) {}
 	}
-	if o.HarmPercent == 0 {
-		o.HarmPercent = 20
-	}
-	if o.Imbalance == 0 {
-		o.Imbalance = 2
-	}
+	o.HarmPercent, o.Imbalance = cmp.Or(o.HarmPercent, 20), cmp.Or(o.Imbalance, 2)
 	if len(o.Metrics) == 0 {
 		return nil, hint.With(hint.Usagef("no metric"), "say what is to get better: %s", hint.Option("metric", "log:/var/log/nginx/access.log"))
 	}

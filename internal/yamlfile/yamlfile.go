@@ -4,6 +4,7 @@
 package yamlfile
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -246,15 +247,8 @@ func (p *Places) mapping(values []*ast.MappingValueNode, line int, t reflect.Typ
 }
 
 func (p *Places) unknown(line int, key string, fields map[string]reflect.Type, path string) {
-	known := make([]string, 0, len(fields))
-	for k := range fields {
-		known = append(known, k)
-	}
-	slices.Sort(known)
-	advice := hint.Of(hint.Unknown("key", key, known))
-	if advice == "" {
-		advice = "known: " + strings.Join(known, ", ")
-	}
+	known := slices.Sorted(maps.Keys(fields))
+	advice := cmp.Or(hint.Of(hint.Unknown("key", key, known)), "known: "+strings.Join(known, ", "))
 	where := ""
 	if path != "" {
 		where = " in " + path
