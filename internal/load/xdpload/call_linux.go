@@ -127,14 +127,14 @@ func change[T any](v *ebpf.Variable, how func(*T)) error {
 	return nil
 }
 
-// zero resets the first n values of an array.
-func zero(m *ebpf.Map, n int) error {
-	keys := make([]uint32, n)
+// put writes the first values of an array.
+func put[T any](m *ebpf.Map, what string, values []T) error {
+	keys := make([]uint32, len(values))
 	for i := range keys {
 		keys[i] = uint32(i)
 	}
-	if _, err := m.BatchUpdate(keys, make([]uint32, n), nil); err != nil {
-		return fmt.Errorf("reset the flows' sequences: %w", err)
+	if _, err := m.BatchUpdate(keys, values, nil); err != nil {
+		return fmt.Errorf("write %d %s: %w", len(values), what, err)
 	}
 	return nil
 }
@@ -170,7 +170,7 @@ func (w *worker) reset(g *Generator, i int, t transmission) error {
 		return fmt.Errorf("reset the generator: %w", err)
 	}
 	if g.framer.Flows().Random {
-		return zero(w.objs.Sequences, w.flows)
+		return put(w.objs.Sequences, "sequences of flows", make([]uint32, w.flows))
 	}
 	return nil
 }

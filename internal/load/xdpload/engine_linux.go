@@ -59,6 +59,34 @@ func canTrace() bool {
 	return true
 }
 
+// loading is how a file of programs is loaded: the values of its variables, how many entries its maps
+// have, and the maps that it shares with others.
+type loading struct {
+	what      string
+	variables map[string]any
+	entries   map[string]int
+	shared    map[string]*ebpf.Map
+}
+
+func (l loading) into(objs any, read func() (*ebpf.CollectionSpec, error)) error {
+	spec, err := read()
+	if err != nil {
+		return fmt.Errorf("read %s: %w", l.what, err)
+	}
+	for name, value := range l.variables {
+		if err := spec.Variables[name].Set(value); err != nil {
+			return fmt.Errorf("configure %s: %w", l.what, err)
+		}
+	}
+	for name, n := range l.entries {
+		spec.Maps[name].MaxEntries = uint32(n)
+	}
+	if err := spec.LoadAndAssign(objs, &ebpf.CollectionOptions{MapReplacements: l.shared}); err != nil {
+		return loadError("load "+l.what, err)
+	}
+	return nil
+}
+
 // loadError explains why the kernel rejected a program.
 func loadError(what string, err error) error {
 	err = load.NotHere(fmt.Errorf("%s: %w", what, err))

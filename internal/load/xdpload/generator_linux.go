@@ -2,13 +2,16 @@ package xdpload
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"slices"
 	"syscall"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/link"
 
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
 	"linerate/internal/port"
@@ -113,28 +116,16 @@ func (g *Generator) openPort() (err error) {
 
 // load loads a worker's program and fills its maps.
 func (g *Generator) load(w *worker, first, step int) error {
-	spec, err := loadGenerate()
-	if err != nil {
-		return fmt.Errorf("read the generator's program: %w", err)
-	}
-	longest := 0
-	for _, n := range g.spec.Sizes {
-		longest = max(longest, n-4)
-	}
-	w.frame = make([]byte, longest)
+	w.frame = make([]byte, max(0, slices.Max(g.spec.Sizes)-4))
 	g.framer.Put(w.frame, first)
-	config := g.config(w, first, step)
-	if err := spec.Variables[generateVarConfig].Set(config); err != nil {
-		return fmt.Errorf("configure the generator's program: %w", err)
-	}
-	spec.Maps[generateMapFlows].MaxEntries = uint32(w.flows)
-	spec.Maps[generateMapLengths].MaxEntries = uint32(len(g.spec.Sizes))
+	l := loading{what: "the generator's program", variables: map[string]any{generateVarConfig: g.config(w, first, step)},
+		entries: map[string]int{generateMapFlows: w.flows, generateMapLengths: len(g.spec.Sizes)},
+		shared:  map[string]*ebpf.Map{generateMapPort: g.port, generateMapRefusals: g.refusals}}
 	if g.framer.Flows().Random {
-		spec.Maps[generateMapSequences].MaxEntries = uint32(w.flows)
+		l.entries[generateMapSequences] = w.flows
 	}
-	shared := &ebpf.CollectionOptions{MapReplacements: map[string]*ebpf.Map{generateMapPort: g.port, generateMapRefusals: g.refusals}}
-	if err := spec.LoadAndAssign(&w.objs, shared); err != nil {
-		return loadError("load the generator's program", err)
+	if err := l.into(&w.objs, loadGenerate); err != nil {
+		return err
 	}
 	return g.fill(w, first, step)
 }
@@ -172,26 +163,17 @@ func flag(b bool) uint32 {
 
 // fill writes the worker's flows, frame lengths and port to its maps.
 func (g *Generator) fill(w *worker, first, step int) error {
-	keys, flows := make([]uint32, w.flows), make([]generateGenerateFlow, w.flows)
+	flows := make([]generateGenerateFlow, w.flows)
 	frame := make([]byte, len(w.frame))
 	for i := range flows {
-		keys[i] = uint32(i)
 		flows[i] = g.flow(frame, first+i*step)
 	}
-	if _, err := w.objs.Flows.BatchUpdate(keys, flows, nil); err != nil {
-		return fmt.Errorf("write %d flows: %w", len(flows), err)
-	}
-	return fillLengths(w.objs.Lengths, g.spec.Sizes)
+	return errors.Join(put(w.objs.Flows, "flows", flows), fillLengths(w.objs.Lengths, g.spec.Sizes))
 }
 
 // fillLengths writes the frame lengths without FCS.
 func fillLengths(m *ebpf.Map, sizes []int) error {
-	for i, n := range sizes {
-		if err := m.Put(uint32(i), uint32(n-4)); err != nil {
-			return fmt.Errorf("write the frame sizes: %w", err)
-		}
-	}
-	return nil
+	return put(m, "frame sizes", list.Map(sizes, func(n int) uint32 { return uint32(n - 4) }))
 }
 
 // flow returns the words of a flow that bpf/generate.bpf.c writes into a frame.
@@ -248,22 +230,15 @@ type refusedCounter struct {
 
 func newRefusedCounter(d wire.Device, port, refusals *ebpf.Map) (*refusedCounter, error) {
 	r := &refusedCounter{}
-	spec, err := loadRefused()
-	if err != nil {
-		return nil, fmt.Errorf("read the program that counts refused frames: %w", err)
-	}
 	config := refusedRefusedConfig{Ifindex: uint32(d.Index), Netns: d.Netns, Map: ^uint32(0)}
 	if info, err := port.Info(); err == nil {
 		if id, ok := info.ID(); ok {
 			config.Map = uint32(id)
 		}
 	}
-	if err := spec.Variables[refusedVarConfig].Set(config); err != nil {
-		return nil, fmt.Errorf("configure the program that counts refused frames: %w", err)
-	}
-	shared := &ebpf.CollectionOptions{MapReplacements: map[string]*ebpf.Map{refusedMapRefusals: refusals}}
-	if err := spec.LoadAndAssign(&r.objs, shared); err != nil {
-		return nil, loadError("load the program that counts refused frames", err)
+	l := loading{what: "the program that counts refused frames", variables: map[string]any{refusedVarConfig: config}, shared: map[string]*ebpf.Map{refusedMapRefusals: refusals}}
+	if err := l.into(&r.objs, loadRefused); err != nil {
+		return nil, err
 	}
 	for _, p := range []*ebpf.Program{r.objs.Refused, r.objs.TurnedAway} {
 		l, err := link.AttachTracing(link.TracingOptions{Program: p, AttachType: ebpf.AttachTraceRawTp})

@@ -88,31 +88,14 @@ func (r *Receiver) loadAndAttach(w load.Watch) error {
 // load loads the program. In driver mode each receive queue runs on one CPU
 // at a time; otherwise the account of a flow needs a lock.
 func (r *Receiver) load(w load.Watch) error {
-	most := w.MaxFlows
-	most = cmp.Or(most, load.DefaultFlows)
-	config := receiveReceiveConfig{
-		Stream: int32(max(-1, w.Stream)), Pages: uint32((most + pageFlows - 1) / pageFlows),
-		Shared: flag(r.generic || r.device.Queues > 1), Delays: flag(w.Flows),
+	pages := (cmp.Or(w.MaxFlows, load.DefaultFlows) + pageFlows - 1) / pageFlows
+	entries := map[string]int{receiveMapFlows: pages * pageFlows}
+	if w.Flows {
+		entries[receiveMapDelays] = pages * pageFlows
 	}
-	return r.loadPrograms(config)
-}
-
-func (r *Receiver) loadPrograms(config receiveReceiveConfig) error {
-	spec, err := loadReceive()
-	if err != nil {
-		return fmt.Errorf("read the receiver's program: %w", err)
-	}
-	if err := spec.Variables[receiveVarConfig].Set(config); err != nil {
-		return fmt.Errorf("configure the receiver's program: %w", err)
-	}
-	spec.Maps[receiveMapFlows].MaxEntries = config.Pages * pageFlows
-	if config.Delays != 0 {
-		spec.Maps[receiveMapDelays].MaxEntries = config.Pages * pageFlows
-	}
-	if err := spec.LoadAndAssign(&r.objs, nil); err != nil {
-		return loadError("load the receiver's program", err)
-	}
-	return nil
+	config := receiveReceiveConfig{Stream: int32(max(-1, w.Stream)), Pages: uint32(pages),
+		Shared: flag(r.generic || r.device.Queues > 1), Delays: flag(w.Flows)}
+	return loading{what: "the receiver's program", variables: map[string]any{receiveVarConfig: config}, entries: entries}.into(&r.objs, loadReceive)
 }
 
 // readEnds reads end-of-stream frames until the reader is closed, or fails, which the

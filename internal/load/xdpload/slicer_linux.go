@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/link"
 
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/load"
 	"linerate/internal/load/wire"
 	"linerate/internal/port"
@@ -73,58 +75,41 @@ func (s *slicer) load(n int) error {
 	if err := s.rx.load(load.Watch{Stream: -1, MaxFlows: n * perLane}); err != nil {
 		return err
 	}
-	spec, err := loadSlices()
-	if err != nil {
-		return fmt.Errorf("read the generator's program: %w", err)
-	}
 	// Frame and flow words are built by the plain generator.
 	g := &Generator{spec: s.spec, framer: s.framer}
 	back := &Generator{spec: s.spec, framer: s.back}
-	for _, size := range s.spec.Sizes {
-		s.call.frame = append(s.call.frame, make([]byte, max(0, size-4-len(s.call.frame)))...)
-	}
+	s.call.frame = make([]byte, max(0, slices.Max(s.spec.Sizes)-4))
 	s.framer.Put(s.call.frame, 0)
 	c := g.config(&worker{flows: flows, liveCall: liveCall{frame: s.call.frame}}, 0, 1)
-	if err := spec.Variables[slicesVarConfig].Set(slicesGenerateConfig(c)); err != nil {
-		return fmt.Errorf("configure the generator's program: %w", err)
-	}
+	l := loading{what: "the generator's program", variables: map[string]any{slicesVarConfig: slicesGenerateConfig(c)},
+		entries: map[string]int{slicesMapFlows: flows * s.spec.Ways(), slicesMapLengths: len(s.spec.Sizes), slicesMapEntries: maxEntries},
+		shared:  map[string]*ebpf.Map{slicesMapStreams: s.rx.objs.Streams}}
 	if s.back != nil {
 		frame := make([]byte, len(s.call.frame))
 		s.back.Put(frame, 0)
-		head := back.config(&worker{flows: flows, liveCall: liveCall{frame: frame}}, 0, 1).Head
-		if err := spec.Variables[slicesVarBack].Set(head); err != nil {
-			return fmt.Errorf("configure the generator's program for the way back: %w", err)
-		}
+		l.variables[slicesVarBack] = back.config(&worker{flows: flows, liveCall: liveCall{frame: frame}}, 0, 1).Head
 	}
-	spec.Maps[slicesMapFlows].MaxEntries = uint32(flows * s.spec.Ways())
-	spec.Maps[slicesMapLengths].MaxEntries = uint32(len(s.spec.Sizes))
-	spec.Maps[slicesMapEntries].MaxEntries = maxEntries
 	if s.framer.Flows().Random {
-		spec.Maps[slicesMapSequences].MaxEntries = uint32(n * flows)
+		l.entries[slicesMapSequences] = n * flows
 	}
-	shared := &ebpf.CollectionOptions{MapReplacements: map[string]*ebpf.Map{slicesMapStreams: s.rx.objs.Streams}}
-	if err := spec.LoadAndAssign(&s.objs, shared); err != nil {
-		return loadError("load the generator's program", err)
+	if err := l.into(&s.objs, loadSlices); err != nil {
+		return err
 	}
 	return s.fill(flows, g, back)
 }
 
 // fill writes the flows, followed by those of the way back, and the frame lengths.
 func (s *slicer) fill(flows int, g, back *Generator) error {
-	n := flows * s.spec.Ways()
-	keys, words := make([]uint32, n), make([]slicesGenerateFlow, n)
+	words := make([]slicesGenerateFlow, flows*s.spec.Ways())
 	frame := make([]byte, len(s.call.frame))
 	for i := range words {
 		of := g
 		if i >= flows {
 			of = back
 		}
-		keys[i], words[i] = uint32(i), slicesGenerateFlow(of.flow(frame, i%flows))
+		words[i] = slicesGenerateFlow(of.flow(frame, i%flows))
 	}
-	if _, err := s.objs.Flows.BatchUpdate(keys, words, nil); err != nil {
-		return fmt.Errorf("write %d flows: %w", n, err)
-	}
-	return fillLengths(s.objs.Lengths, s.spec.Sizes)
+	return errors.Join(put(s.objs.Flows, "flows", words), fillLengths(s.objs.Lengths, s.spec.Sizes))
 }
 
 // Run sends over the lanes until the plan is complete or ctx is done.
@@ -174,28 +159,18 @@ func (s *slicer) rearm(lanes []load.Lane, p load.SlicePlan, run uint16) error {
 	if err != nil {
 		return fmt.Errorf("reset the generator: %w", err)
 	}
-	if err := s.order(p.Order); err != nil {
+	entries := list.Map(p.Order, func(lane uint8) slicesSlicesEntry { return slicesSlicesEntry{Lane: uint32(lane)} })
+	if err := put(s.objs.Entries, "slices", entries); err != nil {
 		return err
 	}
 	if s.framer.Flows().Random {
-		return zero(s.objs.Sequences, len(lanes)*s.spec.Ways()*s.framer.Flows().Count)
+		return put(s.objs.Sequences, "sequences of flows", make([]uint32, len(lanes)*s.spec.Ways()*s.framer.Flows().Count))
 	}
 	return nil
 }
 
 // batches returns the number of batches in n frames, at least one.
 func batches(n int) uint32 { return uint32(max(1, (n+batch-1)/batch)) }
-
-func (s *slicer) order(lanes []uint8) error {
-	keys, entries := make([]uint32, len(lanes)), make([]slicesSlicesEntry, len(lanes))
-	for i, l := range lanes {
-		keys[i], entries[i].Lane = uint32(i), uint32(l)
-	}
-	if _, err := s.objs.Entries.BatchUpdate(keys, entries, nil); err != nil {
-		return fmt.Errorf("write the order of %d slices: %w", len(lanes), err)
-	}
-	return nil
-}
 
 // attach connects the generator to the lanes and the receiver to their ends.
 func (s *slicer) attach(lanes []load.Lane) (detach func(), err error) {
