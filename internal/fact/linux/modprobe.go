@@ -66,7 +66,9 @@ func blocked(w []string) []assignment {
 
 // readEnds are directories, and how the names of the files end that are read there.
 var readEnds = [][2]string{{"/etc/modules-load.d", ".conf"}, {"/etc/security/limits.d", ".conf"}, {"/etc/tmpfiles.d", ".conf"}, {"/etc/udev/rules.d", ".rules"},
-	{"/etc/netplan", ".yaml"}, {"/etc/NetworkManager/conf.d", ".conf"}, {"/etc/systemd/system.conf.d", ".conf"}, {"/etc/systemd/network", ".network .netdev .link"}, {"/etc/local.d", ".start .stop"}}
+	{"/etc/netplan", ".yaml"}, {"/etc/NetworkManager/conf.d", ".conf"}, {"/etc/systemd/system.conf.d", ".conf"}, {"/etc/systemd/network", ".network .netdev .link"}, {"/etc/local.d", ".start .stop"},
+	{"/etc/systemd/journald.conf.d", ".conf"}, {"/etc/systemd/logind.conf.d", ".conf"}, {"/etc/systemd/resolved.conf.d", ".conf"}, {"/etc/systemd/timesyncd.conf.d", ".conf"}, {"/etc/systemd/networkd.conf.d", ".conf"},
+	{"/etc/ssh/sshd_config.d", ".conf"}, {"/etc/chrony/sources.d", ".sources"}, {"/etc/default/grub.d", ".cfg"}}
 
 // UnreadNames are files whose names do not end as their directory's files must to be read.
 func UnreadNames(files fact.Files) (all []fact.Problem) {

@@ -72,6 +72,9 @@ func words(f format, text string) (all []statement) {
 // token matches a quoted word, a word, the end of a statement or of a line, or a comment.
 var token = regexp.MustCompile(`#[^\n]*|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\$\{\w+\}|[{};\n]|(?:[^\s{};"'#$\\]|\\.|\$\w*|\$\{\w+\})[^\s{};"']*`)
 
+// foreign matches templates and programs in other languages, whose braces are their own.
+var foreign = regexp.MustCompile(`\{\{|\{%|<%|_by_lua_block|\bperl_set\b`)
+
 // blocks reads KEY VALUE …; and NAME … { }. The end of a line ends a statement if the format says so. Text in an
 // unknown block is passed over.
 func blocks(f format, text string) (all []statement) {
@@ -98,6 +101,9 @@ func blocks(f format, text string) (all []statement) {
 			above = append(above, name)
 		case t == "}":
 			end()
+			if len(above) == 1 && !foreign.MatchString(text) {
+				return append(all, statement{line, "", "", "}"})
+			}
 			above = above[:max(1, len(above)-1)]
 		case t == ";" || t == "\n" && byLine:
 			end()
@@ -108,6 +114,9 @@ func blocks(f format, text string) (all []statement) {
 			words = append(words, strings.Trim(t, `"'`))
 		}
 		line += strings.Count(t, "\n")
+	}
+	if len(above) > 1 && !foreign.MatchString(text) {
+		all = append(all, statement{strings.Count(strings.TrimRight(text, "\n"), "\n") + 1, "", "", "{"})
 	}
 	return all
 }

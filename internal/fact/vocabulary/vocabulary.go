@@ -145,6 +145,9 @@ func (f format) judge(s statement) (word, message string) {
 	if unfinished.MatchString(s.section + s.key + s.value) {
 		return "", ""
 	}
+	if s.key == "" && s.value != "" {
+		return s.value, map[string]string{"{": "a block is not closed: a { has no }", "}": "this } closes a block that no { opened"}[s.value]
+	}
 	if s.key == "" { // begins a section
 		if known || f.form != "ini" || f.free.MatchString(s.section+" ") {
 			return "", ""

@@ -62,10 +62,13 @@ var cases = map[string]struct {
 		"http {\n server {\n  location / { proxy_pas http://a; }\n }\n}\n|3 proxy_pas is not known in location: did you mean proxy_pass?",
 		"http {\n client_max_body_size 10mb;\n}\n|2 client_max_body_size takes a size",
 		"http {\n server {\n  proxy_pass http://a;\n }\n}\n|3 proxy_pass does not belong in server but in location",
+		"http {\n server { listen 443 ssl reuse_port; }\n}\n|2 listen takes an address and parameters",
+		"http {\n server { listen 80;\n location / { root /a; }\n}\n|4 a block is not closed",
 	}, []string{
 		"load_module modules/a.so;\nevents { worker_connections 4096; use epoll; }\nhttp {\n types { text/html html; }\n map $a $b { default 1; ~x \"a;b\"; }\n more_set_headers \"a: b\";\n client_max_body_size 10m;\n server {\n  listen 80;\n  location ~ \"^/a{2}\" { proxy_pass http://a; proxy_read_timeout 1h30m; limit_rate $r; }\n }\n}\nstream {\n server { listen 53 udp; proxy_pass a; }\n}\nrtmp { server { application a { live on; } } }\n",
 	}},
-	"nginx": {"/etc/nginx/conf.d/a.conf", []string{"server {\n listn 80;\n}\n|2 listn is not known in server: did you mean listen?", "proxy_cash_path /a;\n|1 proxy_cash_path is not known in the main part of the file: did you mean proxy_cache_path?"}, []string{"upstream a { server b; keepalive 8; }\nserver { listen 80; if ($a) { return 301 /b; } }\nproxy_pass http://a;\n"}},
+	"nftables": {"/etc/nftables.conf", []string{"table inet f {\n chain i {\n  tcp dport { 22, 80 } accept\n}\n|4 a block is not closed: a { has no }", "table inet f {\n}\n}\n|3 this } closes a block that no { opened"}, []string{"#!/usr/sbin/nft -f\n# don't {\ndefine a = { 1, 2 }\ntable inet f {\n chain i {\n  log prefix \"a {\" counter\n  tcp dport { 22, 80 } accept\n }\n}\n"}},
+	"nginx":    {"/etc/nginx/conf.d/a.conf", []string{"server {\n listn 80;\n}\n|2 listn is not known in server: did you mean listen?", "proxy_cash_path /a;\n|1 proxy_cash_path is not known in the main part of the file: did you mean proxy_cache_path?"}, []string{"upstream a { server b; keepalive 8; }\nserver { listen 80; if ($a) { return 301 /b; } }\nproxy_pass http://a;\n"}},
 	"haproxy": {"/etc/haproxy/haproxy.cfg", []string{
 		"global\n  maxcon 5\n|2 maxcon is not known in global: did you mean maxconn?",
 		"defaults\n  mode htp\n|2 mode takes tcp, http",
@@ -86,14 +89,14 @@ var cases = map[string]struct {
 	"postgresql":          {"/etc/postgresql/15/main/postgresql.conf", []string{"shared_buffer = 4GB\n|1 shared_buffer is not known in the main part of the file: did you mean shared_buffers?", "wal_level = hot\n|1 wal_level takes minimal", "fsync = never\n|1 fsync takes on or off", "work_mem = 64mb\n|1 work_mem takes a number, with a unit"}, []string{"Shared_Buffers = '4GB' # a quarter\nwork_mem 64MB\nfsync on\npg_stat_statements.max = 5000\nlisten_addresses = '*'\n"}},
 	"redis":               {"/etc/redis/redis.conf", []string{"tcp-backlogs 511\n|1 tcp-backlogs is not known in the main part of the file: did you mean tcp-backlog?", "appendonly true\n|1 appendonly takes yes or no"}, []string{"bind 127.0.0.1 ::1\nappendonly yes\nsave \"\"\nsearch.threads 4\nclient-output-buffer-limit pubsub 32mb 8mb 60\n"}},
 	"php-fpm":             {"/etc/php/8.2/fpm/pool.d/www.conf", []string{"[www]\npm.max_childrens = 50\n|2 pm.max_childrens is not known in [*]: did you mean pm.max_children?", "[www]\npm = auto\n|2 pm takes static, dynamic or ondemand"}, []string{"[www]\n; comment\npm = dynamic\npm.max_children = 50\nphp_admin_value[memory_limit] = 64M\nenv[PATH] = /bin\n[global]\ndaemonize = no\n"}},
-	"resolv.conf":         {"/etc/resolv.conf", []string{"nameservers 198.18.0.1\n|1 nameservers is not known in the main part of the file: did you mean nameserver?", "nameserver dns.example\n|1 nameserver takes an IP address", "options time-out:1\n|1 options takes options of resolv.conf(5)"}, []string{"; by hand\nnameserver 198.18.0.1\nnameserver fe80::1%eth0\nsearch a.example b.example\noptions timeout:1 edns0\n"}},
 	"netplan": {"/etc/netplan/a.yaml", []string{
 		"network:\n  ethernets:\n    eth0:\n      addressses: [198.18.0.1/24]\n|4 addressses is not known in network/ethernets/*: did you mean addresses?",
 		"network:\n  vlans:\n    v:\n      id: 4095\n      link: a\n|4 id takes 0 to 4094",
 		"network:\n  bonds:\n    b:\n      mode: 802.3ad\n|4 mode does not belong in network/bonds/* but in",
+		"network:\n  bonds:\n    b:\n      mii-monitor-interval: 100\n|4 mii-monitor-interval does not belong in network/bonds/* but in network/bonds/*/parameters",
 		"network:\n  render: networkd\n|2 render is not known in network: did you mean renderer?",
 		"network: {ethernets: {a: {dhcp4: ture}}}\n|1 dhcp4 takes true or false",
-	}, []string{"network:\n  version: 2\n  ethernets:\n    eth0:\n      match: {macaddress: \"02:00:00:00:00:01\"}\n      addresses: [198.18.0.1/24]\n      routes:\n        - to: default\n          via: 198.18.0.2\n      dhcp4-overrides: {use-dns: no}\n  bonds:\n    b:\n      interfaces: [eth0]\n      parameters: {mode: 802.3ad}\n"}},
+	}, []string{"network:\n    ethernets:\n        a:\n            \"dhcp4\": true\n            addresses : [198.18.0.1/24]\n", "network:\n  version: 2\n  ethernets:\n    eth0:\n      match: {macaddress: \"02:00:00:00:00:01\"}\n      addresses: [198.18.0.1/24]\n      routes:\n        - to: default\n          via: 198.18.0.2\n      dhcp4-overrides: {use-dns: no}\n  bonds:\n    b:\n      interfaces: [eth0]\n      parameters: {mode: 802.3ad}\n"}},
 }
 
 // TestFormats: each format finds its mistakes, and nothing in files without.
