@@ -123,7 +123,7 @@ func (a *auditor) problems() []candidate {
 			continue
 		}
 		if p.Kind == fact.ProblemSlip {
-			all = append(all, a.says("LR-SLIP", p.Message, fact.Line{Name: p.Message, File: p.File, Number: p.Line, Text: p.Text}, nil))
+			all = append(all, a.says("LR-SLIP", p.Message, fact.Line{Name: p.Message, File: p.File, Number: p.Line, Text: p.Text}, with{"detail": p.Detail}))
 			continue
 		}
 		rule, of := "LR-SYNTAX", "refused"

@@ -179,6 +179,8 @@ type Problem struct {
 	Kind string `json:"kind"`
 	// Message says what is wrong, in the system's own words if possible.
 	Message string `json:"message"`
+	// Detail is a number that the message contains, such as another line's.
+	Detail string `json:"detail,omitempty"`
 }
 
 // Kinds of Problem.

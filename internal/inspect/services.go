@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/freebsd"
+	"linerate/internal/fact/linux"
 	"linerate/internal/fact/redact"
 	"linerate/internal/fact/vocabulary"
 	"linerate/internal/list"
@@ -59,6 +60,25 @@ func (in *inspection) texts(below string) {
 		}
 	}
 	in.addSlips("", fact.SlipsAcross(in.written))
+	in.addSlips("", in.filterProblems())
+}
+
+// filterProblems judges the packet filters' files, by the paths that they have here.
+func (in *inspection) filterProblems() (all []fact.Problem) {
+	if in.f.OS == fact.Linux {
+		return linux.FilterProblems(in.written)
+	}
+	fw := in.f.Firewall
+	accepts, _ := in.f.Value("net.inet.ip.fw.default_to_accept")
+	all = freebsd.FilterProblems(in.written, fw.PF != nil && fw.PF.Configured, fw.IPFW != nil && fw.IPFW.Configured || in.f.From.Alone, accepts == "1")
+	for i := range all {
+		for actual, as := range in.stands {
+			if _, read := in.shown[actual]; read && as == all[i].File {
+				all[i].File = actual
+			}
+		}
+	}
+	return all
 }
 
 // matching returns the paths that match a pattern, which may have a * in the last two names.

@@ -85,3 +85,10 @@ func FuzzEthtool(f *testing.F) {
 			Uevent(text)
 		})
 }
+
+func FuzzFilterProblems(f *testing.F) {
+	fuzz(f, []string{"table inet f {\nchain in { type filter hook input priority 0; policy drop; ct state vmap { new : jump x, * : drop } tcp dport { 22, 80-90 } accept }\n}\n", "*filter\n:INPUT DROP [0:0]\n-A INPUT ! -s 192.0.2.0/24 -p tcp --dport 22 -j ACCEPT\nCOMMIT\n*nat\n-A PREROUTING -j DNAT --to-destination [2001:2::1]:80\n"},
+		func(_ *fact.Facts, text string) {
+			FilterProblems(map[string]string{"/etc/nftables.conf": text, "/etc/iptables/rules.v4": text, "/etc/docker/daemon.json": "{}"})
+		})
+}

@@ -1,0 +1,97 @@
+package filter
+
+import "slices"
+
+// mostRules bounds the chains whose rules are compared with each other.
+const mostRules = 1000
+
+// Dead is a rule that never decides, because another one decides first about all its packets.
+type Dead struct{ Line, By int }
+
+// Unreached returns the rules whose packets another rule treats the opposite way: one above, where
+// the first match decides, or one below, where the last does. It returns one for each of the latter.
+func (s *Ruleset) Unreached() (dead []Dead) {
+	for i := range s.Chains {
+		c, seen := &s.Chains[i], map[int]bool{}
+		if len(c.Rules) > mostRules {
+			continue
+		}
+		for j := range c.Rules {
+			if by := c.decided(j); by >= 0 && !seen[by] {
+				seen[by] = true
+				dead = append(dead, Dead{c.Rules[j].Line, c.Rules[by].Line})
+			}
+		}
+	}
+	return dead
+}
+
+// decided returns the rule that decides in place of another, −1 if there is none.
+func (c *Chain) decided(j int) int {
+	r := &c.Rules[j]
+	if r.Action != Accept && r.Action != Drop {
+		return -1
+	}
+	for i := range c.Rules {
+		by := &c.Rules[i]
+		opposite := r.Action == Accept && by.Action == Drop || r.Action == Drop && by.Action == Accept
+		if r.Action == Drop && (len(r.Conditions) == 0 || c.Last && !r.Quick && r.isDefault()) {
+			opposite = false // a default, which the rules behind it change on purpose
+		}
+		first := i < j && (!c.Last || by.Quick)
+		after := c.Last && i > j && !r.Quick
+		if opposite && (first || after) && by.covers(r) && !c.passed(i, j) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Default returns the line of the first rule that drops what no other rule is about; 1 if there is none.
+func (c *Chain) Default() int {
+	for i := range c.Rules {
+		if r := &c.Rules[i]; r.Action == Drop && r.isDefault() {
+			return r.Line
+		}
+	}
+	return 1
+}
+
+// isDefault reports whether a rule is about all packets of an interface.
+func (r *Rule) isDefault() bool {
+	return !slices.ContainsFunc(r.Conditions, func(c Condition) bool { return c.Field != Way && c.Field != In && c.Field != Family })
+}
+
+// passed reports whether a skip leads over a rule to one below, or behind it.
+func (c *Chain) passed(rule, below int) bool {
+	for i := range min(rule, len(c.Rules)) {
+		if c.Rules[i].Action == Skip {
+			if to := c.number(c.Rules[i].Target); to < 0 || to > rule && to <= below {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// covers reports whether a rule matches each packet that another one matches.
+func (r *Rule) covers(other *Rule) bool {
+	return !r.Vague && !slices.ContainsFunc(r.Conditions, func(c Condition) bool {
+		return !slices.ContainsFunc(other.Conditions, c.Covers)
+	})
+}
+
+// Covers reports whether a condition holds wherever another one does.
+func (c Condition) Covers(other Condition) bool {
+	if c.Field != other.Field || c.Not != other.Not {
+		return false
+	}
+	wide, narrow := c.Any, other.Any
+	if c.Not {
+		wide, narrow = narrow, wide
+	}
+	const most = 1 << 14 // comparisons
+	return len(narrow) > 0 && len(narrow)*len(wide) <= most && !slices.ContainsFunc(narrow, func(n string) bool {
+		return !slices.ContainsFunc(wide, func(w string) bool { return among(c.Field, n, w) == yes })
+	})
+}

@@ -1,0 +1,144 @@
+package freebsd
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"linerate/internal/fact"
+	"linerate/internal/fact/filter"
+)
+
+// These match lines of rc.conf that give the host addresses of IPv6, and shared ones, and that start sshd, and its port.
+var (
+	usesIPv6 = regexp.MustCompile(`(?m)^[ \t]*ifconfig_(\w+?)(?:_alias\w*|_ipv6)=["']?[^"'\n#]*\binet6\b`)
+	usesSSH  = regexp.MustCompile(`(?m)^[ \t]*sshd_enable=["']?(?i:yes|on|true|1)\b`)
+	sshPort  = regexp.MustCompile(`(?m)^[ \t]*Port[ \t]+([0-9]+)`)
+	usesCARP = regexp.MustCompile(`(?m)^[ \t]*ifconfig_(\w+?)(?:_alias\w*)?=["'][^\n#]*\bvhid\b`)
+)
+
+// FilterProblems finds rules of pf and ipfw that never decide, and packets that they drop though the
+// host needs them. texts are a host's files by path; open means that ipfw's last rule accepts.
+func FilterProblems(texts map[string]string, pf, ipfw, open bool) (all []fact.Problem) {
+	rc := texts["/etc/rc.conf"] + "\n" + texts["/etc/rc.conf.local"]
+	add := func(file, name string, line int, detail string) {
+		all = append(all, fact.Problem{File: file, Line: line, Kind: fact.ProblemSlip, Message: name, Detail: detail})
+	}
+	if text := texts["/etc/pf.conf"]; pf && text != "" && len(text) < 1<<20 {
+		m := pfFilter(text)
+		m.problems(func(name string, line int, detail string) { add("/etc/pf.conf", name, line, detail) })
+		needed(&m.set, rc, texts["/etc/ssh/sshd_config"], func(name string) { add("/etc/pf.conf", name, m.set.Chains[0].Default(), "") })
+	}
+	for _, file := range []string{"/etc/ipfw.rules", "/usr/local/etc/ipfw.rules", "/etc/ipfw.conf"} {
+		text := texts[file]
+		if !ipfw || text == "" || len(text) > 1<<20 {
+			continue
+		}
+		s := ipfwFilter(text, map[bool]filter.Action{true: filter.Accept, false: filter.Drop}[open])
+		for _, d := range s.Unreached() {
+			if s.Partial {
+				break
+			}
+			add(file, "filter-dead", d.Line, strconv.Itoa(d.By))
+		}
+		for _, r := range s.Chains[0].Rules {
+			if unanswered(s, &r) {
+				add(file, "filter-replies", r.Line, "")
+				break
+			}
+		}
+		needed(s, rc, texts["/etc/ssh/sshd_config"], func(name string) { add(file, name, s.Chains[0].Default(), "") })
+	}
+	return all
+}
+
+// needed reports packets that the host needs.
+func needed(s *filter.Ruleset, rc, sshd string, add func(name string)) {
+	drops := func(uses *regexp.Regexp, packets ...filter.Packet) bool {
+		for _, on := range uses.FindAllStringSubmatch(rc, -1) {
+			for _, packet := range packets {
+				if packet[filter.In] = on[1]; strings.HasPrefix(on[1], "lo") {
+					continue
+				}
+				if _, is := s.Drops("input", packet); is {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	if usesSSH.MatchString(rc) {
+		ports, closed := sshPort.FindAllStringSubmatch(sshd, -1), true
+		if len(ports) == 0 {
+			ports = [][]string{{"", "22"}}
+		}
+		for _, port := range ports {
+			_, is := s.Drops("input", filter.Packet{filter.Proto: "tcp", filter.DPort: port[1], filter.Way: "in", filter.In: filter.Outside, filter.State: "new"})
+			closed = closed && is
+		}
+		if closed {
+			add("filter-ssh")
+		}
+	}
+	if drops(usesIPv6, filter.Neighbours()...) {
+		add("filter-neighbours")
+	}
+	if drops(usesCARP, filter.Packet{filter.Family: "4", filter.Proto: "carp", filter.Way: "in", filter.To: "224.0.0.18", filter.State: "new"}) {
+		add("filter-carp")
+	}
+}
+
+// unanswered reports whether a rule accepts connections whose replies are certainly dropped.
+func unanswered(s *filter.Ruleset, r *filter.Rule) bool {
+	way, _ := filter.One(r.Conditions, filter.Way)
+	proto, _ := filter.One(r.Conditions, filter.Proto)
+	port, ok := filter.One(r.Conditions, filter.DPort)
+	if r.Action != filter.Accept || r.Tracks || way != "in" || proto != "tcp" || !ok {
+		return false
+	}
+	reply := filter.Packet{filter.Way: "out", filter.Proto: "tcp", filter.SPort: port, filter.DPort: "50000", filter.State: "established", filter.Family: "4"}
+	if on, ok := filter.One(r.Conditions, filter.In); ok {
+		reply[filter.In] = on
+	}
+	_, is := s.Drops("input", reply)
+	return is
+}
+
+// problems reports what is wrong with the rules themselves.
+func (m *pfModel) problems(add func(name string, line int, detail string)) {
+	for _, d := range m.set.Unreached() {
+		add("filter-dead", d.Line, strconv.Itoa(d.By))
+	}
+	for _, line := range m.negated {
+		add("pf-negated-list", line, "")
+	}
+	for _, line := range m.late {
+		add("pf-overload-late", line, "")
+	}
+	for _, d := range m.set.Redirect {
+		packet, _ := d.Redirected()
+		if _, is := m.set.Drops("input", packet); is {
+			add("filter-redirect", d.Line, "")
+		}
+	}
+	for _, r := range m.set.Chains[0].Rules {
+		way, _ := filter.One(r.Conditions, filter.Way)
+		on, _ := filter.One(r.Conditions, filter.In)
+		for _, n := range m.translates {
+			if r.Action == filter.Drop && way == "out" && on == n.on && m.translated(r, n.from) {
+				add("pf-after-nat", r.Line, "")
+				break
+			}
+		}
+	}
+}
+
+// translated reports whether a rule's sources are among those of a nat rule.
+func (m *pfModel) translated(r filter.Rule, from filter.Condition) bool {
+	for _, c := range r.Conditions {
+		if c.Field == filter.From && !c.Not && !strings.HasPrefix(c.Any[0], "(") {
+			return from.Covers(c)
+		}
+	}
+	return false
+}

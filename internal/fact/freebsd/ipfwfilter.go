@@ -1,0 +1,188 @@
+package freebsd
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/fact"
+	"linerate/internal/fact/filter"
+)
+
+// ipfwControl matches shell that decides which rules are added.
+var ipfwControl = regexp.MustCompile(`(?m)^[ \t]*(if|for|while|case|\.|source|until)[ \t]`)
+
+// ipfwFilter models an ipfw script or rule file as one chain; policy is what the last rule does.
+func ipfwFilter(text string, policy filter.Action) *filter.Ruleset {
+	c := filter.Chain{Hook: "input", Line: 1, Policy: policy}
+	r := &ipfwReader{fw: &fact.IPFW{}, vars: map[string]string{}}
+	type numbered struct {
+		at   int
+		rule filter.Rule
+	}
+	var all []numbered
+	last := 0
+	for i, line := range fact.Lines(text) {
+		for _, part := range strings.Split(line[:commentAt(line)], ";") {
+			part = strings.TrimSpace(part)
+			if name, value, ok := strings.Cut(part, "="); ok && isVariable(name) {
+				r.vars[name] = strings.Trim(r.expand(value), `"'`)
+				continue
+			}
+			part = r.expand(part)
+			w := strings.Fields(strings.NewReplacer(`"`, "", `'`, "", `\(`, "(", `\)`, ")").Replace(part))
+			for len(w) > 0 && (path.Base(w[0]) == "ipfw" || strings.HasPrefix(w[0], "-")) {
+				w = w[1:]
+			}
+			if len(w) < 3 || w[0] != "add" || len(all) >= 8192 {
+				continue
+			}
+			w = w[1:]
+			n, err := strconv.Atoi(w[0])
+			if err != nil {
+				n = last + 100
+			} else {
+				w = w[1:]
+			}
+			last = n
+			p := ipfwRule{words: w, rule: filter.Rule{Line: i + 1, Number: n, Vague: strings.Contains(part, hidden) || strings.Contains(part, "$")}}
+			p.read()
+			all = append(all, numbered{n, p.rule})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b numbered) int { return a.at - b.at })
+	for _, n := range all {
+		c.Rules = append(c.Rules, n.rule)
+	}
+	return &filter.Ruleset{Chains: []filter.Chain{c}, Partial: ipfwControl.MatchString(text)}
+}
+
+// ipfwRule reads a rule's words in order: action, protocol, sides, options.
+type ipfwRule struct {
+	words []string
+	rule  filter.Rule
+}
+
+func (p *ipfwRule) next() string {
+	if len(p.words) == 0 {
+		return ""
+	}
+	w := p.words[0]
+	p.words = p.words[1:]
+	return w
+}
+
+func (p *ipfwRule) read() {
+	r := &p.rule
+	w := p.next()
+	for w == "set" || w == "prob" {
+		r.Vague = r.Vague || w == "prob"
+		p.next()
+		w = p.next()
+	}
+	switch w {
+	case "allow", "accept", "pass", "permit":
+		r.Action = filter.Accept
+	case "deny", "drop", "reject", "reset", "reset6":
+		r.Action = filter.Drop
+	case "unreach", "unreach6":
+		r.Action = filter.Drop
+		p.next()
+	case "count", "check-state":
+		return
+	case "skipto":
+		r.Action, r.Target = filter.Skip, p.next()
+	default: // nat, divert, pipe, fwd
+		r.Action = filter.Divert
+	}
+	if at := slices.Index(p.words, "from"); at > 1 { // log, tag
+		p.words = p.words[at-1:]
+	}
+	p.protocol(p.next())
+	if p.next() != "from" {
+		r.Vague = true
+		return
+	}
+	p.side(filter.From, filter.SPort)
+	if p.next() != "to" {
+		r.Vague = true
+		return
+	}
+	p.side(filter.To, filter.DPort)
+	for len(p.words) > 0 && !strings.HasPrefix(p.words[0], "//") {
+		p.option(p.next())
+	}
+}
+
+func (p *ipfwRule) protocol(w string) {
+	switch w {
+	case "ip4", "ipv4":
+		p.rule.Add(filter.Family, false, "4")
+	case "ip6", "ipv6":
+		p.rule.Add(filter.Family, false, "6")
+	default:
+		p.rule.Vague = p.rule.Vague || strings.ContainsAny(w, "{(")
+		p.rule.Add(filter.Proto, false, w)
+		if w == "icmp" {
+			p.rule.Add(filter.Family, false, "4")
+		}
+	}
+}
+
+// ipfwPorts matches a list of ports.
+var ipfwPorts = regexp.MustCompile(`^([0-9]+(-[0-9]+)?|[a-z]+)(,([0-9]+(-[0-9]+)?|[a-z]+))*$`)
+
+// side reads an address and its ports.
+func (p *ipfwRule) side(address, port filter.Field) {
+	w := p.next()
+	not := w == "not"
+	if not {
+		w = p.next()
+	}
+	if strings.ContainsAny(w, "{[") {
+		p.rule.Vague = true
+		for len(p.words) > 0 && !strings.Contains(w, "}") {
+			w = p.next()
+		}
+	} else {
+		p.rule.Add(address, not, strings.Split(w, ",")...)
+	}
+	if len(p.words) > 0 && p.words[0] != "to" && ipfwPorts.MatchString(p.words[0]) && !slices.Contains(ipfwOptions, p.words[0]) {
+		p.rule.Add(port, false, strings.Split(p.next(), ",")...)
+	}
+}
+
+// ipfwOptions are words behind the sides that look like services.
+var ipfwOptions = strings.Fields("in out via recv xmit setup established frag limit antispoof jail uid gid bridged layer mac not or proto src dst tagged tagonly verrevpath versrcreach lookup dscp keep record")
+
+func (p *ipfwRule) option(w string) {
+	r := &p.rule
+	switch w {
+	case "in", "out":
+		r.Add(filter.Way, false, w)
+	case "via", "recv", "xmit":
+		r.Add(filter.In, false, p.next())
+		if w == "recv" {
+			r.Vague = r.Vague || slices.ContainsFunc(r.Conditions, func(c filter.Condition) bool { return c.Field == filter.Way && c.Any[0] == "out" })
+		}
+	case "setup":
+		r.Add(filter.State, false, "new")
+	case "established":
+		r.Add(filter.State, false, "established")
+	case "keep-state", "record-state":
+		r.Tracks = true
+	case "limit", "set-limit":
+		r.Tracks = true
+		for len(p.words) > 0 && strings.Contains("src-addr src-port dst-addr dst-port", p.words[0]) {
+			p.next()
+		}
+		p.next()
+	case "icmptypes", "icmp6types":
+		r.Add(filter.Type, false, strings.Split(p.next(), ",")...)
+	case "log", "logamount":
+	default:
+		r.Vague = r.Vague || !strings.HasPrefix(w, ":") // the name of a state
+	}
+}

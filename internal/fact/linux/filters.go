@@ -1,0 +1,113 @@
+package linux
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/fact"
+	"linerate/internal/fact/filter"
+)
+
+// filterFiles are the rulesets that a boot loads, by their family; "" is nftables.
+var filterFiles = []struct{ path, family string }{
+	{"/etc/nftables.conf", ""}, {"/etc/sysconfig/nftables.conf", ""},
+	{"/etc/iptables/rules.v4", "4"}, {"/etc/sysconfig/iptables", "4"}, {"/etc/iptables/iptables.rules", "4"},
+	{"/etc/iptables/rules.v6", "6"}, {"/etc/sysconfig/ip6tables", "6"}, {"/etc/iptables/ip6tables.rules", "6"},
+}
+
+// dhcpv6 matches files of networkd and ifupdown that configure an interface by DHCPv6.
+var dhcpv6 = regexp.MustCompile(`(?m)^[ \t]*DHCP=(?:yes|true|ipv6|on|1)\b|^[ \t]*iface \S+ inet6 dhcp\b`)
+
+// FilterProblems finds rules that never decide, and packets that the files' rulesets drop though the
+// host needs them. texts are a host's files by path.
+func FilterProblems(texts map[string]string) (all []fact.Problem) {
+	asks := false
+	for name, text := range texts {
+		asks = asks || (strings.HasSuffix(name, ".network") || strings.HasPrefix(name, "/etc/network/interfaces")) && dhcpv6.MatchString(text)
+	}
+	for _, f := range filterFiles {
+		text := texts[f.path]
+		if text == "" || len(text) > 1<<20 {
+			continue
+		}
+		found := filterProblems{file: f.path}
+		if f.family == "" {
+			found.set = nftFilter(text)
+			found.open()
+			if _, docker := texts["/etc/docker/daemon.json"]; docker {
+				found.dropped("filter-docker", "forward", filter.Packet{filter.Family: "4", filter.In: "docker0", filter.Proto: "tcp", filter.State: "new", filter.Status: "none"})
+			}
+		} else {
+			found.set = iptablesFilter(text, f.family)
+		}
+		found.check(asks)
+		all = append(all, found.all...)
+	}
+	return all
+}
+
+type filterProblems struct {
+	file string
+	set  *filter.Ruleset
+	all  []fact.Problem
+}
+
+func (p *filterProblems) add(name string, line int, detail string) {
+	p.all = append(p.all, fact.Problem{File: p.file, Line: line, Kind: fact.ProblemSlip, Message: name, Detail: detail})
+}
+
+// dropped reports a packet that is certainly dropped, at the chain that does it.
+func (p *filterProblems) dropped(name, hook string, packet filter.Packet) bool {
+	c, is := p.set.Drops(hook, packet)
+	if is {
+		p.add(name, c.Line, "")
+	}
+	return is
+}
+
+func (p *filterProblems) check(dhcpv6 bool) {
+	for _, d := range p.set.Unreached() {
+		p.add("filter-dead", d.Line, strconv.Itoa(d.By))
+	}
+	for _, r := range p.set.Redirect {
+		packet, hook := r.Redirected()
+		if _, is := p.set.Drops(hook, packet); is {
+			p.add("filter-redirect", r.Line, "")
+		}
+	}
+	if p.set.Masquerades {
+		p.dropped("filter-forward", "forward", filter.Packet{filter.Family: "4", filter.State: "new", filter.Status: "none"})
+	}
+	for _, packet := range filter.Neighbours() {
+		if p.dropped("filter-neighbours", "input", packet) {
+			break
+		}
+	}
+	if dhcpv6 {
+		p.dropped("filter-dhcpv6", "input", filter.Packet{filter.Family: "6", filter.Proto: "udp", filter.SPort: "547", filter.DPort: "546", filter.From: "fe80::2", filter.In: filter.Outside, filter.State: "new", filter.Status: "none"})
+	}
+}
+
+// open reports a chain for this host's own packets that accepts some of them and refuses none.
+func (p *filterProblems) open() {
+	if p.set.Partial {
+		return
+	}
+	var only *filter.Chain
+	for i := range p.set.Chains {
+		c := &p.set.Chains[i]
+		if c.Hook != "input" {
+			continue
+		}
+		refuses := slices.ContainsFunc(c.Rules, func(r filter.Rule) bool { return r.Action != filter.Accept && r.Action != filter.Continue })
+		if c.Policy != filter.Accept || refuses || only != nil {
+			return
+		}
+		only = c
+	}
+	if only != nil && len(only.Rules) > 2 {
+		p.add("nft-open", only.Line, "")
+	}
+}

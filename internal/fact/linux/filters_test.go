@@ -1,0 +1,79 @@
+package linux
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// input is an nftables.conf with a chain for this host that drops by default.
+func input(rules string) string {
+	return "flush ruleset\ntable inet f {\n chain in {\n  type filter hook input priority 0; policy drop;\n  ct state vmap { established : accept, related : accept, invalid : drop }\n  iif lo accept\n" + rules + " }\n}\n"
+}
+
+const nd = "  meta l4proto ipv6-icmp accept\n"
+
+// forward is an nftables.conf that redirects a port, with rules of the forward chain.
+func forward(rules string) string {
+	return "define web = 192.0.2.10\ntable ip nat {\n chain pre {\n  type nat hook prerouting priority dstnat;\n  iifname wan tcp dport 443 dnat to $web:8443\n }\n}\ntable inet f {\n chain fwd {\n  type filter hook forward priority 0; policy drop;\n  ct state established,related accept\n  iifname lan accept\n" + rules + " }\n}\n"
+}
+
+func TestFilterProblems(t *testing.T) {
+	const nft, v4, v6 = "/etc/nftables.conf", "/etc/iptables/rules.v4", "/etc/iptables/rules.v6"
+	for _, c := range []struct {
+		what, file, text, want string
+		more                   string // another file
+	}{
+		{"a filter as it should be", nft, input(nd + "  tcp dport { 22, 443 } ct state new accept\n  log prefix \"in: \" level info counter drop\n"), "", ""},
+		{"no neighbours", nft, input("  icmpv6 type echo-request accept\n"), "filter-neighbours:3", ""},
+		{"no neighbours in a table of IPv4", nft, strings.Replace(input(""), "inet", "ip", 1), "", ""},
+		{"neighbours in another chain", nft, input("  jump six\n }\n chain six {\n  icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept\n"), "", ""}, //nolint:misspell // nftables' keyword
+		{"neighbours in a map", nft, input("  meta l4proto vmap { icmp : accept, icmpv6 : goto six }\n }\n chain six {\n  accept\n"), "", ""},
+		{"neighbours by protocol", nft, input("  meta protocol vmap { ip : jump four, ip6 : jump six }\n }\n chain four {\n }\n chain six {\n  icmpv6 type { 135, 136 } accept\n"), "", ""},
+		{"nothing forwarded", nft, "table ip n {\n chain post {\n  type nat hook postrouting priority 100;\n  oifname wan masquerade\n }\n}\ntable inet f {\n chain fwd {\n  type filter hook forward priority 0; policy drop;\n  ct state established,related accept\n  ct status dnat accept\n }\n}\n", "filter-forward:8", ""},
+		{"a map of two fields", nft, input("  meta l4proto . th dport vmap { tcp . 22 : accept }\n"), "", ""},
+		{"rules elsewhere", nft, input("  include \"/etc/nftables.d/*.nft\"\n"), "", ""},
+		{"a redacted rule", nft, input("  REDACTED\n"), "", ""},
+		{"a drop above an accept", nft, input(nd + "  tcp dport 22 drop\n  ip saddr @mgmt tcp dport 22 accept\n"), "filter-dead:9(8)", ""},
+		{"an accept of more above a drop", nft, input(nd + "  tcp dport 20-30 accept\n  iifname wan tcp dport { 22, 23 } drop\n"), "filter-dead:9(8)", ""},
+		{"a drop of less", nft, input(nd + "  ip saddr @bad drop\n  ip saddr 192.0.2.0/24 tcp dport 22 accept\n  tcp dport 22 limit rate 5/minute accept\n  tcp dport 22 drop\n"), "", ""},
+		{"below a drop of everything", nft, input("  counter drop\n  tcp dport 22 accept\n" + nd), "filter-neighbours:3 filter-dead:8(7)", ""},
+		{"all but one source", nft, input(nd + "  ip saddr != 192.0.2.1 tcp dport 22 drop\n  tcp dport 22 accept\n"), "", ""},
+		{"the port before the redirection", nft, forward("  iifname wan tcp dport 443 accept\n"), "filter-redirect:5", ""},
+		{"the port behind it", nft, forward("  iifname wan ip daddr $web tcp dport 8443 ct state new accept\n"), "", ""},
+		{"whatever was redirected", nft, forward("  ct status dnat accept\n"), "", ""},
+		{"no rule", nft, forward(""), "filter-redirect:5", ""},
+		{"no answers of DHCPv6", nft, input(nd), "filter-dhcpv6:3", "/etc/systemd/network/wan.network\n[Match]\nName=wan\n[Network]\nDHCP=yes\n"},
+		{"answers of DHCPv6", nft, input(nd + "  udp dport dhcpv6-client accept\n"), "", "/etc/systemd/network/wan.network\n[Network]\nDHCP=ipv6\n"},
+		{"DHCP of IPv4", nft, input(nd), "", "/etc/systemd/network/wan.network\n[Network]\nDHCP=ipv4\n"},
+		{"nothing filtered", nft, "table inet f {\n chain in {\n  type filter hook input priority 0; policy accept;\n  iif lo accept\n  ct state established accept\n  tcp dport 22 accept\n }\n}\n", "nft-open:2", ""},
+		{"containers dropped", nft, forward("  ct status dnat accept\n"), "filter-docker:9", "/etc/docker/daemon.json\n{}\n"},
+		{"containers accepted", nft, forward("  ct status dnat accept\n  iifname { docker0, \"br-*\" } accept\n"), "", "/etc/docker/daemon.json\n{}\n"},
+		{"a drop that ends", v4, "*filter\n:INPUT DROP [0:0]\n-A INPUT -p tcp -m tcp --dport 22 -j ACCEPT\n-A INPUT -j DROP\n-A FORWARD -i a -j ACCEPT\nCOMMIT\n", "", ""},
+		{"a drop of everything", v4, "*filter\n:INPUT ACCEPT [0:0]\n:FORWARD ACCEPT [0:0]\n-A FORWARD -j REJECT --reject-with x\n-A INPUT -j DROP\n-A FORWARD -i a -j ACCEPT\nCOMMIT\n", "filter-dead:6(4)", ""},
+		{"a comment and a limit", v4, "*filter\n:INPUT ACCEPT [0:0]\n-A INPUT -p tcp --dport 22 -m limit --limit 5/min -m comment --comment \"ssh, slowly\" -j ACCEPT\n-A INPUT -p tcp --dport 22 -j DROP\nCOMMIT\n", "", ""},
+		{"a port forward", v4, "*nat\n-A PREROUTING -i wan -p tcp -m tcp --dport 443 -j DNAT --to-destination 192.0.2.10:8443\nCOMMIT\n*filter\n:FORWARD DROP [0:0]\n-A FORWARD -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT\n-A FORWARD -p tcp -m multiport --dports 80,443 -j ACCEPT\nCOMMIT\n", "filter-redirect:2", ""},
+		{"no neighbours by iptables", v6, "*filter\n:INPUT DROP [0:0]\n-A INPUT -p tcp --dport 22 -j ACCEPT\nCOMMIT\n", "filter-neighbours:2", ""},
+		{"neighbours by iptables", v6, "*filter\n:INPUT DROP [0:0]\n-A INPUT -p ipv6-icmp -m icmp6 --icmpv6-type 135 -j ACCEPT\n-A INPUT -p ipv6-icmp -j ACCEPT\nCOMMIT\n", "", ""},
+	} {
+		texts := map[string]string{c.file: c.text}
+		if name, text, ok := strings.Cut(c.more, "\n"); ok {
+			texts[name] = text
+		}
+		var got []string
+		for _, p := range FilterProblems(texts) {
+			s := fmt.Sprintf("%s:%d", p.Message, p.Line)
+			if p.Detail != "" {
+				s += "(" + p.Detail + ")"
+			}
+			got = append(got, s)
+		}
+		slices.Sort(got)
+		want := strings.Fields(c.want)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q\n%s", c.what, got, want, c.text)
+		}
+	}
+}

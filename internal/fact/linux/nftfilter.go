@@ -1,0 +1,365 @@
+package linux
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"linerate/internal/fact/filter"
+)
+
+// nftFilter models the filter chains of nftables.conf.
+func nftFilter(text string) *filter.Ruleset {
+	r := nftReader{defines: map[string]string{}}
+	for _, s := range nftStatements(text) {
+		r.statement(s)
+	}
+	r.chain(nil)
+	return &r.set
+}
+
+type nftReader struct {
+	set     filter.Ruleset
+	family  string
+	table   string
+	now     *filter.Chain // the chain that is read
+	nat     bool
+	defines map[string]string
+}
+
+// chain ends a chain and begins another.
+func (r *nftReader) chain(next *filter.Chain) {
+	if r.now != nil {
+		r.set.Chains = append(r.set.Chains, *r.now)
+	}
+	r.now, r.nat = next, false
+}
+
+func (r *nftReader) statement(s nftStatement) {
+	w := nftWords(s.text)
+	switch first := w[0].word; {
+	case first == "table" && len(w) > 2:
+		r.family, r.table = w[1].word, w[2].word
+		if len(w) == 3 || w[2].word == "{" { // without a family
+			r.family, r.table = "ip", w[1].word
+		}
+	case first == "chain" && len(w) > 1:
+		r.chain(&filter.Chain{Name: r.table + "/" + w[1].word, Line: s.line, Policy: filter.Continue,
+			Family: map[string]string{"ip": "4", "ip6": "6"}[r.family]})
+	case first == "define" || first == "redefine":
+		if _, value, ok := strings.Cut(s.text, "="); ok && len(w) > 1 {
+			r.defines["$"+w[1].word] = strings.TrimSpace(value)
+		}
+	case first == "}":
+		r.chain(nil)
+	case r.now == nil:
+		r.set.Partial = r.set.Partial || first == "include" || first == "add" || first == "insert"
+	case first == "type":
+		r.hook(w)
+	case first == "policy" && len(w) > 1:
+		r.now.Policy = map[bool]filter.Action{true: filter.Drop, false: filter.Accept}[w[1].word == "drop"]
+	case first == "include":
+		r.set.Partial = true
+	case first != "comment" && len(r.now.Rules) < 4096:
+		r.rule(s)
+	}
+}
+
+// hook reads "type filter hook input priority 0".
+func (r *nftReader) hook(w []nftWord) {
+	at := slices.IndexFunc(w, func(x nftWord) bool { return x.word == "hook" })
+	if at < 0 || at+1 >= len(w) {
+		return
+	}
+	r.nat = w[1].word == "nat"
+	if ip := r.family == "ip" || r.family == "ip6" || r.family == "inet"; ip && w[1].word == "filter" {
+		r.now.Hook = w[at+1].word
+	}
+	r.now.Policy = filter.Accept
+}
+
+// rule adds a rule, or one for each element of a verdict map.
+func (r *nftReader) rule(s nftStatement) {
+	text := s.text
+	for name, value := range r.defines {
+		if strings.Contains(text, name) && len(text) < 1<<14 {
+			text = replaceWord(text, name, value)
+		}
+	}
+	p := nftRule{words: nftWords(text), rule: filter.Rule{Line: s.line, Vague: strings.Contains(text, hidden)}, table: r.table}
+	p.read()
+	if p.rule.Action == filter.Continue && strings.Contains(text, hidden) {
+		p.rule.Action = filter.Divert
+	}
+	r.set.Masquerades = r.set.Masquerades || p.masquerades
+	if p.redirects && r.nat {
+		r.set.Redirect = append(r.set.Redirect, filter.Redirect{Line: s.line, Before: p.rule.Conditions, To: p.to, Port: p.port})
+	}
+	r.now.Rules = append(r.now.Rules, append(p.mapped, p.rule)...)
+}
+
+// hidden replaces a redacted word.
+const hidden = "REDACTED"
+
+// replaceWord replaces a variable, but not a longer name that begins with it.
+func replaceWord(text, name, value string) string {
+	var b strings.Builder
+	for {
+		at := strings.Index(text, name)
+		if at < 0 {
+			return b.String() + text
+		}
+		rest := text[at+len(name):]
+		b.WriteString(text[:at])
+		if rest != "" && (rest[0] == '_' || rest[0] >= '0' && rest[0] <= '9' || rest[0]|0x20 >= 'a' && rest[0]|0x20 <= 'z') {
+			b.WriteString(name)
+		} else {
+			b.WriteString(value)
+		}
+		text = rest
+	}
+}
+
+// nftWord is a word, or a set in braces with its elements.
+type nftWord struct {
+	word string
+	set  []string
+}
+
+// nftWords splits a statement; alternatives with commas are a set too.
+func nftWords(text string) (all []nftWord) {
+	for len(text) > 0 {
+		text = strings.TrimLeft(text, " \t")
+		switch {
+		case text == "":
+		case text[0] == '{' && strings.Contains(text, "}"):
+			end := strings.LastIndexByte(text, '}')
+			if e := strings.IndexByte(text, '}'); strings.Count(text[:e], "{") == 1 {
+				end = e
+			}
+			var set []string
+			for _, e := range strings.Split(strings.Trim(text[:end], "{}"), ",") {
+				if e = strings.TrimSpace(e); e != "" {
+					set = append(set, e)
+				}
+			}
+			all, text = append(all, nftWord{"{}", set}), text[end+1:]
+		case text[0] == '"':
+			end := strings.IndexByte(text[1:], '"')
+			if end < 0 {
+				end = len(text) - 1
+			}
+			all, text = append(all, nftWord{word: text[1:min(len(text), end+1)]}), text[min(len(text), end+2):]
+		default:
+			end := strings.IndexAny(text+" ", " \t")
+			w := text[:end]
+			text = text[end:]
+			for strings.HasSuffix(w, ",") && strings.TrimSpace(text) != "" { // "established, related"
+				text = strings.TrimLeft(text, " \t")
+				end = strings.IndexAny(text+" ", " \t")
+				w, text = w+text[:end], text[end:]
+			}
+			n := nftWord{word: w}
+			if strings.Contains(w, ",") {
+				n.set = strings.Split(w, ",")
+			}
+			all = append(all, n)
+		}
+	}
+	if all == nil {
+		all = []nftWord{{}}
+	}
+	return all
+}
+
+// nftRule reads a rule's words in order.
+type nftRule struct {
+	words                  []nftWord
+	rule                   filter.Rule
+	mapped                 []filter.Rule // of a verdict map
+	table                  string
+	redirects, masquerades bool
+
+	to   netip.Addr
+	port string
+}
+
+func (p *nftRule) next() nftWord {
+	if len(p.words) == 0 {
+		return nftWord{}
+	}
+	w := p.words[0]
+	p.words = p.words[1:]
+	return w
+}
+
+// selectors maps the words that compare a field to it, with the protocol or family that they imply.
+var selectors = map[string]struct {
+	field         filter.Field
+	proto, family string
+}{
+	"iif": {field: filter.In}, "iifname": {field: filter.In}, "oif": {field: filter.Out}, "oifname": {field: filter.Out},
+	"meta iif": {field: filter.In}, "meta iifname": {field: filter.In}, "meta oif": {field: filter.Out}, "meta oifname": {field: filter.Out},
+	"ip saddr": {filter.From, "", "4"}, "ip daddr": {filter.To, "", "4"}, "ip6 saddr": {filter.From, "", "6"}, "ip6 daddr": {filter.To, "", "6"},
+	"ip protocol": {filter.Proto, "", "4"}, "ip6 nexthdr": {filter.Proto, "", "6"}, "meta l4proto": {field: filter.Proto}, "meta nfproto": {field: filter.Family}, "meta protocol": {field: filter.Family}, "ether type": {field: filter.Family},
+	"tcp dport": {filter.DPort, "tcp", ""}, "udp dport": {filter.DPort, "udp", ""}, "tcp sport": {filter.SPort, "tcp", ""}, "udp sport": {filter.SPort, "udp", ""},
+	"th dport": {field: filter.DPort}, "th sport": {field: filter.SPort}, "icmp type": {filter.Type, "icmp", "4"}, "icmpv6 type": {filter.Type, "icmp6", "6"},
+	"ct state": {field: filter.State}, "ct status": {field: filter.Status},
+}
+
+func (p *nftRule) read() {
+	for len(p.words) > 0 {
+		w := p.next().word
+		name := w
+		if len(p.words) > 0 {
+			if _, two := selectors[w+" "+p.words[0].word]; two {
+				name += " " + p.next().word
+			}
+		}
+		if _, known := selectors[name]; known {
+			p.compare(name)
+		} else if !p.statement(w) {
+			return
+		}
+	}
+}
+
+// compare reads what a field is compared with.
+func (p *nftRule) compare(name string) {
+	s := selectors[name]
+	if s.proto != "" {
+		p.rule.Add(filter.Proto, false, s.proto)
+	}
+	if s.family != "" {
+		p.rule.Add(filter.Family, false, s.family)
+	}
+	v := p.next()
+	not := v.word == "!="
+	if not || v.word == "==" {
+		v = p.next()
+	}
+	switch {
+	case v.word == "vmap":
+		p.verdicts(s.field)
+		return
+	case v.word == "." || strings.ContainsAny(v.word, "&|^"): // a concatenation, or a mask
+		p.rule.Vague = true
+		return
+	case v.set == nil:
+		v.set = []string{v.word}
+	}
+	for i, x := range v.set {
+		if s.field == filter.Family {
+			v.set[i] = family(x)
+		}
+	}
+	p.rule.Add(s.field, not, v.set...)
+}
+
+// family returns "4" or "6" for nft's words of it.
+func family(word string) string {
+	if word == "ip" {
+		return "4"
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(word, "ipv"), "ip")
+}
+
+// verdicts adds a rule for each element of a verdict map.
+func (p *nftRule) verdicts(f filter.Field) {
+	m := p.next()
+	if m.set == nil {
+		p.rule.Vague, p.rule.Action = true, filter.Divert
+		return
+	}
+	for _, e := range m.set {
+		of := p.rule
+		of.Conditions = slices.Clone(of.Conditions)
+		at := strings.LastIndex(e, ": ")
+		if at < 0 {
+			at = strings.LastIndex(e, ":")
+		}
+		if at < 0 {
+			continue
+		}
+		if key := strings.TrimSpace(e[:at]); key != "*" && key != "_" {
+			if f == filter.Family {
+				key = family(key)
+			}
+			of.Add(f, false, key)
+		}
+		v := nftRule{words: nftWords(e[at+1:]), rule: of, table: p.table}
+		v.read()
+		p.mapped = append(p.mapped, v.rule)
+	}
+}
+
+// statement reads what a rule does; false means that the rest says only how.
+func (p *nftRule) statement(w string) (more bool) {
+	r := &p.rule
+	switch w {
+	case "accept":
+		r.Action = filter.Accept
+	case "drop", "reject":
+		r.Action = filter.Drop
+	case "return":
+		r.Action = filter.Return
+	case "jump", "goto":
+		r.Action, r.Target = filter.Jump, p.table+"/"+p.next().word
+		if w == "goto" {
+			r.Action = filter.Goto
+		}
+	case "dnat", "redirect":
+		p.redirect()
+	case "vmap":
+		r.Action, r.Vague = filter.Divert, true
+	case "queue", "tproxy", "synproxy", "snat", "masquerade", "fwd", "dup":
+		r.Action, p.masquerades = filter.Divert, w == "snat" || w == "masquerade"
+	case "comment":
+		p.next()
+		return true
+	case "counter":
+		if len(p.words) > 3 && p.words[0].word == "packets" {
+			p.words = p.words[4:]
+		} else if len(p.words) > 1 && p.words[0].word == "name" {
+			p.words = p.words[2:]
+		}
+		return true
+	case "log":
+		for len(p.words) > 1 && slices.Contains([]string{"prefix", "level", "group", "snaplen", "queue-threshold", "flags"}, p.words[0].word) {
+			p.words = p.words[2:]
+		}
+		return true
+	case "notrack", "tcp option", "flow":
+		return false
+	default:
+		r.Vague = true
+		return true
+	}
+	return false
+}
+
+// redirect reads "dnat [ip|ip6] to ADDRESS[:PORT]" and "redirect to :PORT".
+func (p *nftRule) redirect() {
+	p.rule.Action = filter.Divert
+	at := slices.IndexFunc(p.words, func(w nftWord) bool { return w.word == "to" })
+	if at < 0 || at+1 >= len(p.words) || p.words[at+1].set != nil {
+		return
+	}
+	p.to, p.port, p.redirects = target(p.words[at+1].word)
+}
+
+// target parses ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT or :PORT.
+func target(s string) (to netip.Addr, port string, ok bool) {
+	if rest, only := strings.CutPrefix(s, ":"); only {
+		return to, rest, rest != ""
+	}
+	if a, err := netip.ParseAddr(s); err == nil {
+		return a, "", true
+	}
+	at, err := netip.ParseAddrPort(s)
+	if err != nil {
+		return to, "", false
+	}
+	_, port, _ = strings.Cut(s[strings.LastIndexByte(s, ']')+1:], ":")
+	return at.Addr(), port, true
+}
