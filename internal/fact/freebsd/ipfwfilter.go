@@ -27,7 +27,7 @@ func ipfwFilter(text string, policy filter.Action) *filter.Ruleset {
 	for i, line := range fact.Lines(text) {
 		for _, part := range strings.Split(line[:commentAt(line)], ";") {
 			part = strings.TrimSpace(part)
-			if name, value, ok := strings.Cut(part, "="); ok && isVariable(name) {
+			if name, value, ok := strings.Cut(part, "="); ok && variable.MatchString(name) {
 				r.vars[name] = strings.Trim(r.expand(value), `"'`)
 				continue
 			}
