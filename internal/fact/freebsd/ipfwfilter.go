@@ -157,6 +157,9 @@ func (p *ipfwRule) side(address, port filter.Field) {
 // ipfwOptions are words behind the sides that look like services.
 var ipfwOptions = strings.Fields("in out via recv xmit setup established frag limit antispoof jail uid gid bridged layer mac not or proto src dst tagged tagonly verrevpath versrcreach lookup dscp keep record")
 
+// limited are the words of limit.
+var limited = strings.Fields("src-addr src-port dst-addr dst-port")
+
 func (p *ipfwRule) option(w string) {
 	r := &p.rule
 	switch w {
@@ -175,7 +178,7 @@ func (p *ipfwRule) option(w string) {
 		r.Tracks = true
 	case "limit", "set-limit":
 		r.Tracks = true
-		for len(p.words) > 0 && strings.Contains("src-addr src-port dst-addr dst-port", p.words[0]) {
+		for len(p.words) > 0 && slices.Contains(limited, p.words[0]) {
 			p.next()
 		}
 		p.next()

@@ -134,8 +134,8 @@ func (p *pfRule) paren() string {
 // filters reads a rule of the filter, or what acts like one; false means that it does nothing.
 func (p *pfRule) filters() bool {
 	r := &p.rule
-	switch first := p.next(); {
-	case first == "set":
+	switch p.next() {
+	case "set":
 		if p.next() != "skip" || p.next() != "on" {
 			return false
 		}
@@ -143,13 +143,13 @@ func (p *pfRule) filters() bool {
 		any, not := p.list()
 		r.Add(filter.In, not, any...)
 		return true
-	case first == "match":
+	case "match":
 		return false
-	case first == "pass":
+	case "pass":
 		r.Action = filter.Accept
-	case first == "block":
+	case "block":
 		r.Action = filter.Drop
-	case first == "antispoof":
+	case "antispoof":
 		r.Action, r.Vague, r.Quick = filter.Drop, true, hasAny(p.words, "quick")
 		return true
 	default:
