@@ -72,7 +72,7 @@ var cases = map[string]struct {
 	"haproxy": {"/etc/haproxy/haproxy.cfg", []string{
 		"global\n  maxcon 5\n|2 maxcon is not known in global: did you mean maxconn?",
 		"defaults\n  mode htp\n|2 mode takes tcp, http",
-		"defaults\n  timeout conect 5s\n|2 timeout takes check, client",
+		"defaults\n  timeout conect 5s\n|2 timeout takes a kind (connect", "defaults\n  timeout connect 5sec\n|2 timeout takes a kind",
 		"defaults\n  option httlog\n|2 option takes",
 		"backend a\n  balance rundrobin\n|2 balance takes roundrobin",
 		"frontend a\n  nbthread 4\n|2 nbthread does not belong in frontend but in global",
