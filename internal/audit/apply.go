@@ -182,8 +182,6 @@ func (a *auditor) lineOf(name string) (fact.Line, bool) {
 	case name == "pf.conf:scrub" && pf != nil:
 		s, ok := list.Find(pf.Scrub, func(s fact.Scrub) bool { return s.MaxMSS > 0 && s.File != "" })
 		return fact.Line{File: s.File, Number: s.Line, Text: s.Text}, ok
-	case name == "nft:notrack" && a.f.Firewall.NFT != nil && a.f.Firewall.NFT.Untracked != nil:
-		return *a.f.Firewall.NFT.Untracked, true
 	case name == "ipfw:nat" && fw != nil && len(fw.NATLines) > 0:
 		return fw.NATLines[0], true
 	}

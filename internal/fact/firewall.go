@@ -94,9 +94,6 @@ type NFT struct {
 	// Rules counts the running rules, else those in files.
 	Rules int    `json:"rules"`
 	File  string `json:"file,omitempty"`
-	// Untracked is a notrack line whose packets no rule accepts: all rules for its port require a
-	// state of connection tracking.
-	Untracked *Line `json:"untracked,omitempty"`
 }
 
 // AddFile merges the ruleset's file into the running state: counts of a running ruleset take

@@ -130,7 +130,6 @@ func (in *inspection) linuxRules(fw *fact.NFT) (known bool) {
 		if err != nil || known || fw.File != "" {
 			continue
 		}
-		fw.Untracked = linux.Untracked(q.path, text)
 		rules, tracking := q.count(text)
 		fw.Rules, fw.File = rules, q.path
 		if rules > 0 {

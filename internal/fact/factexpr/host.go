@@ -131,10 +131,8 @@ type Filters struct {
 
 	// Linux: netfilter rules; connection tracking with its entries and limit; bridged frames passed
 	// through netfilter.
-	NFT      bool `expr:"nft"`
-	NFTRules int  `expr:"nft_rules"`
-	// Untracked lists notrack ports that only stateful rules accept.
-	Untracked    string  `expr:"untracked"`
+	NFT          bool    `expr:"nft"`
+	NFTRules     int     `expr:"nft_rules"`
 	ConntrackOn  bool    `expr:"conntrack_on"`
 	Conntrack    float64 `expr:"conntrack"`
 	ConntrackMax float64 `expr:"conntrack_max"`
@@ -234,9 +232,6 @@ func filtersOf(f *fact.Facts) Filters {
 	}
 	if nft := f.Firewall.NFT; nft != nil {
 		v.NFTRules = nft.Rules
-		if nft.Untracked != nil {
-			v.Untracked = nft.Untracked.Value
-		}
 		if nft.Connections != nil && nft.Max != nil {
 			v.Conntrack, v.ConntrackMax = float64(*nft.Connections), float64(*nft.Max)
 		}

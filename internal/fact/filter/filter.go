@@ -81,6 +81,8 @@ type Chain struct {
 type Ruleset struct {
 	Chains   []Chain
 	Redirect []Redirect
+	// Untracked are rules that exempt packets from connection tracking.
+	Untracked []Redirect
 	// Partial means that other files or commands may add rules.
 	Partial bool
 	// Masquerades means that a rule translates what is forwarded.

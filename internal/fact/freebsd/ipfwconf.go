@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/fact/filter"
 )
 
 // ReadIPFW reads an ipfw script or rule file to count its rules, pipes and translations. It does
@@ -16,6 +17,10 @@ func ReadIPFW(files fact.Files, file string, fw *fact.IPFW) []fact.Problem {
 		return nil
 	}
 	fw.File = file
+	return readIPFW(text, file, fw).problems
+}
+
+func readIPFW(text, file string, fw *fact.IPFW) *ipfwReader {
 	r := &ipfwReader{fw: fw, file: file, vars: map[string]string{}}
 	whole, first := "", 0
 	for i, line := range fact.Lines(text) {
@@ -32,7 +37,7 @@ func ReadIPFW(files fact.Files, file string, fw *fact.IPFW) []fact.Problem {
 		whole = ""
 	}
 	r.line(first, whole)
-	return r.problems
+	return r
 }
 
 type ipfwReader struct {
@@ -40,6 +45,8 @@ type ipfwReader struct {
 	file     string
 	vars     map[string]string
 	problems []fact.Problem
+	rules    []filter.Rule
+	last     int // number of a rule
 }
 
 // line parses a line, with continuations joined, by the number of its first line.
@@ -97,6 +104,7 @@ func (r *ipfwReader) verb(at fact.Line, w []string) {
 // rule counts one rule; it skips a leading number, set and probability.
 func (r *ipfwReader) rule(at fact.Line, w []string) {
 	r.fw.Rules++
+	r.model(at.Number, w)
 	if hasAny(w, "keep-state", "limit", "record-state", "set-limit") {
 		r.fw.Stateful++
 	}

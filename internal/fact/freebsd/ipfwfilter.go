@@ -1,7 +1,6 @@
 package freebsd
 
 import (
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,47 +15,30 @@ var ipfwControl = regexp.MustCompile(`(?m)^[ \t]*(if|for|while|case|\.|source|un
 
 // ipfwFilter models an ipfw script or rule file as one chain; policy is what the last rule does.
 func ipfwFilter(text string, policy filter.Action) *filter.Ruleset {
-	c := filter.Chain{Hook: "input", Line: 1, Policy: policy}
-	r := &ipfwReader{fw: &fact.IPFW{}, vars: map[string]string{}}
-	type numbered struct {
-		at   int
-		rule filter.Rule
+	r := readIPFW(text, "", &fact.IPFW{})
+	slices.SortStableFunc(r.rules, func(a, b filter.Rule) int { return a.Number - b.Number })
+	return &filter.Ruleset{Chains: []filter.Chain{{Hook: "input", Line: 1, Policy: policy, Rules: r.rules}}, Partial: ipfwControl.MatchString(text)}
+}
+
+// model adds a rule by its words behind add.
+func (r *ipfwReader) model(line int, w []string) {
+	if len(w) < 2 || len(r.rules) >= 8192 {
+		return
 	}
-	var all []numbered
-	last := 0
-	for i, line := range fact.Lines(text) {
-		for _, part := range strings.Split(line[:commentAt(line)], ";") {
-			part = strings.TrimSpace(part)
-			if name, value, ok := strings.Cut(part, "="); ok && variable.MatchString(name) {
-				r.vars[name] = strings.Trim(r.expand(value), `"'`)
-				continue
-			}
-			part = r.expand(part)
-			w := strings.Fields(strings.NewReplacer(`"`, "", `'`, "", `\(`, "(", `\)`, ")").Replace(part))
-			for len(w) > 0 && (path.Base(w[0]) == "ipfw" || strings.HasPrefix(w[0], "-")) {
-				w = w[1:]
-			}
-			if len(w) < 3 || w[0] != "add" || len(all) >= 8192 {
-				continue
-			}
-			w = w[1:]
-			n, err := strconv.Atoi(w[0])
-			if err != nil {
-				n = last + 100
-			} else {
-				w = w[1:]
-			}
-			last = n
-			p := ipfwRule{words: w, rule: filter.Rule{Line: i + 1, Number: n, Vague: strings.Contains(part, hidden) || strings.Contains(part, "$")}}
-			p.read()
-			all = append(all, numbered{n, p.rule})
-		}
+	n, err := strconv.Atoi(w[0])
+	if err != nil {
+		n = r.last + 100
+	} else {
+		w = w[1:]
 	}
-	slices.SortStableFunc(all, func(a, b numbered) int { return a.at - b.at })
-	for _, n := range all {
-		c.Rules = append(c.Rules, n.rule)
+	r.last = n
+	p := ipfwRule{rule: filter.Rule{Line: line, Number: n}}
+	for _, word := range w {
+		p.rule.Vague = p.rule.Vague || strings.Contains(word, hidden) || strings.Contains(word, "$")
+		p.words = append(p.words, strings.NewReplacer(`"`, "", `'`, "", `\`, "").Replace(word))
 	}
-	return &filter.Ruleset{Chains: []filter.Chain{c}, Partial: ipfwControl.MatchString(text)}
+	p.read()
+	r.rules = append(r.rules, p.rule)
 }
 
 // ipfwRule reads a rule's words in order: action, protocol, sides, options.

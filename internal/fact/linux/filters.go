@@ -1,6 +1,7 @@
 package linux
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -75,6 +76,17 @@ func (p *filterProblems) check(dhcpv6 bool) {
 		packet, hook := r.Redirected()
 		if _, is := p.set.Drops(hook, packet); is {
 			p.add("filter-redirect", r.Line, "")
+		}
+	}
+	for _, u := range p.set.Untracked {
+		if packet, hook := u.Redirected(); packet[filter.DPort] != "" {
+			packet[filter.State], packet[filter.Status] = "untracked", "none"
+			tracked := maps.Clone(packet)
+			tracked[filter.State] = "new"
+			_, is := p.set.Drops(hook, packet)
+			if _, anyway := p.set.Drops(hook, tracked); is && !anyway {
+				p.add("filter-untracked", u.Line, "")
+			}
 		}
 	}
 	if p.set.Masquerades {

@@ -31,6 +31,10 @@ func TestFilterProblems(t *testing.T) {
 		{"neighbours in another chain", nft, input("  jump six\n }\n chain six {\n  icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept\n"), "", ""}, //nolint:misspell // nftables' keyword
 		{"neighbours in a map", nft, input("  meta l4proto vmap { icmp : accept, icmpv6 : goto six }\n }\n chain six {\n  accept\n"), "", ""},
 		{"neighbours by protocol", nft, input("  meta protocol vmap { ip : jump four, ip6 : jump six }\n }\n chain four {\n }\n chain six {\n  icmpv6 type { 135, 136 } accept\n"), "", ""},
+		{"not tracked", nft, "table inet raw {\n chain pre {\n  type filter hook prerouting priority raw; policy accept;\n  udp dport 53 notrack\n }\n}\n" + input("  meta l4proto ipv6-icmp accept\n  ct state new udp dport 53 accept\n"), "filter-untracked:4", ""},
+		{"not tracked, and accepted", nft, "table inet raw {\n chain pre {\n  type filter hook prerouting priority raw; policy accept;\n  udp dport 53 notrack\n }\n}\n" + input("  meta l4proto ipv6-icmp accept\n  ct state { new, untracked } udp dport 53 accept\n"), "", ""},
+		{"not tracked by iptables", v4, "*raw\n-A PREROUTING -p udp -m udp --dport 53 -j CT --notrack\nCOMMIT\n*filter\n:INPUT DROP [0:0]\n-A INPUT -p udp -m udp --dport 53 -m conntrack --ctstate NEW -j ACCEPT\nCOMMIT\n", "filter-untracked:2", ""},
+		{"not tracked by iptables, and accepted", v4, "*raw\n-A PREROUTING -p udp -m udp --dport 53 -j CT --notrack\nCOMMIT\n*filter\n:INPUT DROP [0:0]\n-A INPUT -p udp -m udp --dport 53 -j ACCEPT\nCOMMIT\n", "", ""},
 		{"nothing forwarded", nft, "table ip n {\n chain post {\n  type nat hook postrouting priority 100;\n  oifname wan masquerade\n }\n}\ntable inet f {\n chain fwd {\n  type filter hook forward priority 0; policy drop;\n  ct state established,related accept\n  ct status dnat accept\n }\n}\n", "filter-forward:8", ""},
 		{"a map of two fields", nft, input("  meta l4proto . th dport vmap { tcp . 22 : accept }\n"), "", ""},
 		{"rules elsewhere", nft, input("  include \"/etc/nftables.d/*.nft\"\n"), "", ""},

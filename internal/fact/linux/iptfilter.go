@@ -35,6 +35,9 @@ func iptablesFilter(text, family string) *filter.Ruleset {
 		p := iptablesRule{words: words[2:], rule: filter.Rule{Line: i + 1, Vague: strings.Contains(line, hidden)}}
 		p.rule.Add(filter.Family, false, family)
 		p.read(func(name string) bool { _, ok := at[name]; return ok })
+		if table == "raw" && words[1] == "PREROUTING" && (slices.Contains(words, "NOTRACK") || slices.Contains(words, "--notrack")) {
+			s.Untracked = append(s.Untracked, filter.Redirect{Line: i + 1, Before: p.rule.Conditions})
+		}
 		if table == "nat" && p.redirects {
 			s.Redirect = append(s.Redirect, p.redirect)
 		}

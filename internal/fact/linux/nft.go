@@ -80,35 +80,3 @@ func CountNFT(text string) (rules int, tracking bool) {
 
 // tracks matches nftables rules that use connection tracking. An ICMP redirect is a packet type.
 var tracks = regexp.MustCompile(`\bct (state|status|mark|count|direction|original|reply|zone|label|helper|timeout)\b|(^|\s)(masquerade|[sd]nat|flow add|redirect (to|random|persistent|fully-random)|redirect$)`)
-
-// dport matches the port, or set of ports, in an nft rule.
-var dport = regexp.MustCompile(`\bdport ([0-9a-z-]+|\{[^}]*\})`)
-
-// Untracked finds an nft rule that exempts a port from connection tracking while the rules that
-// accept this port require a tracking state: its packets reach the policy.
-func Untracked(file, text string) *fact.Line {
-	if !strings.Contains(text, "policy drop") || strings.Contains(text, "untracked") {
-		return nil
-	}
-	all := nftStatements(text)
-	for _, s := range all {
-		port := squeezed(dport.FindString(s.text))
-		if port == "" || !strings.Contains(s.text, "notrack") {
-			continue
-		}
-		stateful, stateless := false, false
-		for _, r := range all {
-			if squeezed(dport.FindString(r.text)) == port && strings.Contains(r.text, "accept") && !strings.Contains(r.text, "notrack") {
-				tracked := strings.Contains(r.text, "ct state")
-				stateful, stateless = stateful || tracked, stateless || !tracked
-			}
-		}
-		if stateful && !stateless {
-			return &fact.Line{File: file, Number: s.line, Text: s.text, Name: "nft:notrack", Value: strings.TrimPrefix(port, "dport"), Effective: true, Stage: fact.Conf}
-		}
-	}
-	return nil
-}
-
-// squeezed removes blanks from a text: sets are written with and without.
-func squeezed(s string) string { return strings.Join(strings.Fields(s), "") }

@@ -24,6 +24,7 @@ type nftReader struct {
 	table   string
 	now     *filter.Chain // the chain that is read
 	nat     bool
+	hooked  string
 	defines map[string]string
 }
 
@@ -32,7 +33,7 @@ func (r *nftReader) chain(next *filter.Chain) {
 	if r.now != nil {
 		r.set.Chains = append(r.set.Chains, *r.now)
 	}
-	r.now, r.nat = next, false
+	r.now, r.nat, r.hooked = next, false, ""
 }
 
 func (r *nftReader) statement(s nftStatement) {
@@ -71,7 +72,7 @@ func (r *nftReader) hook(w []nftWord) {
 	if at < 0 || at+1 >= len(w) {
 		return
 	}
-	r.nat = w[1].word == "nat"
+	r.nat, r.hooked = w[1].word == "nat", w[at+1].word
 	if ip := r.family == "ip" || r.family == "ip6" || r.family == "inet"; ip && w[1].word == "filter" {
 		r.now.Hook = w[at+1].word
 	}
@@ -92,6 +93,9 @@ func (r *nftReader) rule(s nftStatement) {
 		p.rule.Action = filter.Divert
 	}
 	r.set.Masquerades = r.set.Masquerades || p.masquerades
+	if p.untracks && (r.hooked == "prerouting" || r.hooked == "input") {
+		r.set.Untracked = append(r.set.Untracked, filter.Redirect{Line: s.line, Before: p.rule.Conditions})
+	}
 	if p.redirects && r.nat {
 		r.set.Redirect = append(r.set.Redirect, filter.Redirect{Line: s.line, Before: p.rule.Conditions, To: p.to, Port: p.port})
 	}
@@ -174,11 +178,11 @@ func nftWords(text string) (all []nftWord) {
 
 // nftRule reads a rule's words in order.
 type nftRule struct {
-	words                  []nftWord
-	rule                   filter.Rule
-	mapped                 []filter.Rule // of a verdict map
-	table                  string
-	redirects, masquerades bool
+	words                            []nftWord
+	rule                             filter.Rule
+	mapped                           []filter.Rule // of a verdict map
+	table                            string
+	redirects, masquerades, untracks bool
 
 	to   netip.Addr
 	port string
@@ -329,8 +333,9 @@ func (p *nftRule) statement(w string) (more bool) {
 			p.words = p.words[2:]
 		}
 		return true
-	case "notrack", "tcp option", "flow":
-		return false
+	case "notrack":
+		p.untracks = true
+	case "flow":
 	default:
 		r.Vague = true
 		return true

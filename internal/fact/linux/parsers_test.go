@@ -226,10 +226,10 @@ func TestNFTStatements(t *testing.T) {
 		t.Errorf("%d rules, tracking %v: %v", rules, tracking, nftStatements(text))
 	}
 	raw := "table inet raw { chain pre { type filter hook prerouting priority raw; udp dport {53,80} notrack; } }\n"
-	if l := Untracked("x", raw+"table inet f { chain in { type filter hook input priority 0; policy drop; udp dport { 53, 80 } ct state new accept; } }"); l == nil || l.Number != 1 {
-		t.Errorf("%+v", l)
-	}
-	if l := Untracked("x", raw+"table inet f { chain in { policy drop; udp dport 5 ct state new accept; udp dport { 53, 80 } accept; } }"); l != nil {
-		t.Errorf("%+v", l)
+	for rules, want := range map[string]int{"udp dport { 53, 80 } ct state new accept": 1, "udp dport 5 ct state new accept; udp dport { 53, 80 } accept": 0} {
+		all := FilterProblems(map[string]string{"/etc/nftables.conf": raw + "table ip f { chain in { type filter hook input priority 0; policy drop; " + rules + "; } }"})
+		if len(all) != want || want > 0 && all[0].Line != 1 {
+			t.Errorf("%s: %+v", rules, all)
+		}
 	}
 }
