@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact/release"
+	"linerate/internal/list"
 )
 
 // ReleaseOf returns the record of a release: the one with the longest matching prefix in the table.
@@ -30,7 +31,8 @@ func (p *Product) Judged(version string) (r Release, near, ok bool) {
 	if len(want) == 0 || len(p.Releases) == 0 {
 		return Release{}, false, false
 	}
-	byAge := slices.SortedFunc(slices.Values(p.Releases), func(a, b Release) int { return slices.Compare(numbers(a.Release), numbers(b.Release)) })
+	byAge := slices.Clone(p.Releases)
+	list.Sort(byAge, func(a, b Release) int { return slices.Compare(numbers(a.Release), numbers(b.Release)) })
 	r = byAge[0]
 	for _, known := range byAge {
 		if slices.Compare(numbers(known.Release), want) <= 0 {

@@ -258,8 +258,8 @@ func (f *Facts) Normalise() {
 	slices.SortFunc(f.Settings, func(a, b Tunable) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace))
 	})
-	slices.SortFunc(f.Counters, func(a, b Counter) int { return cmp.Compare(a.Name, b.Name) })
-	slices.SortFunc(f.Modules, func(a, b Module) int { return cmp.Compare(a.Name, b.Name) })
+	list.Sort(f.Counters, func(a, b Counter) int { return cmp.Compare(a.Name, b.Name) })
+	list.Sort(f.Modules, func(a, b Module) int { return cmp.Compare(a.Name, b.Name) })
 	if f.NICs == nil {
 		f.NICs = []NIC{}
 	}

@@ -2,7 +2,7 @@ package hint
 
 import (
 	"cmp"
-	"slices"
+	"sort"
 	"strings"
 )
 
@@ -30,8 +30,8 @@ func Nearest(name string, known []string, most int) []string {
 			found = append(found, scored{k, d})
 		}
 	}
-	slices.SortFunc(found, func(a, b scored) int {
-		return cmp.Or(cmp.Compare(a.dist, b.dist), cmp.Compare(a.name, b.name))
+	sort.Slice(found, func(i, j int) bool {
+		return cmp.Or(cmp.Compare(found[i].dist, found[j].dist), cmp.Compare(found[i].name, found[j].name)) < 0
 	})
 	if len(found) > most {
 		found = found[:most]

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/list"
 )
 
 var (
@@ -144,7 +145,7 @@ func AddModules(f *fact.Facts, loaded, inKernel []string) {
 		add(n).InKernel = true
 	}
 	// From here on Facts.Module can find them: later queries depend on it.
-	slices.SortFunc(f.Modules, func(a, b fact.Module) int { return cmp.Compare(a.Name, b.Name) })
+	list.Sort(f.Modules, func(a, b fact.Module) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 var mountLine = regexp.MustCompile(`^\S+ on (\S+) \(([^()]*)\)$`)
