@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -229,7 +230,7 @@ func (a *auditor) unread() []Unread {
 		}
 		list = append(list, u)
 	}
-	slices.SortStableFunc(list, func(x, y Unread) int { return cmp.Compare(count(y.Config), count(x.Config)) })
+	sort.SliceStable(list, func(i, j int) bool { return list[i].Config && !list[j].Config })
 	if more := len(list) - maxUnread; more > 0 {
 		list = append(list[:maxUnread], Unread{Source: show.Plural(more, "other source"), Reason: "not listed"})
 	}

@@ -11,6 +11,7 @@ package fact
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 
 	"linerate/internal/fact/release"
@@ -255,8 +256,9 @@ type Counter struct {
 func (f *Facts) Normalise() {
 	f.Version = Version
 	f.counterAt = nil
-	slices.SortFunc(f.Settings, func(a, b Tunable) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace))
+	sort.Slice(f.Settings, func(i, j int) bool {
+		a, b := &f.Settings[i], &f.Settings[j]
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace)) < 0
 	})
 	list.Sort(f.Counters, func(a, b Counter) int { return cmp.Compare(a.Name, b.Name) })
 	list.Sort(f.Modules, func(a, b Module) int { return cmp.Compare(a.Name, b.Name) })

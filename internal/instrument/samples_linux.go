@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/profile"
 )
 
@@ -135,7 +136,7 @@ func readSymbols(r io.Reader) (symbols, error) {
 	if hidden {
 		return nil, hint.With(errors.New("the kernel hides its addresses from this user"), "run as root, or with CAP_SYSLOG and kernel.kptr_restrict at 0 or 1")
 	}
-	slices.SortStableFunc(all, func(a, b symbol) int { return cmp.Compare(a.address, b.address) })
+	list.Sort(all, func(a, b symbol) int { return cmp.Compare(a.address, b.address) })
 	return all, nil
 }
 

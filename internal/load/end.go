@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"linerate/internal/list"
 )
 
 // Ending is the message of an end-of-stream frame: what one worker of a
@@ -111,7 +113,7 @@ func (e *Endings) Sent(of StreamRun) uint64 {
 // Streams lists the runs with any ending.
 func (e *Endings) Streams() []StreamRun {
 	all := slices.Collect(maps.Keys(e.streams))
-	slices.SortFunc(all, compareRuns)
+	list.Sort(all, compareRuns)
 	return all
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -193,7 +194,8 @@ type distribution struct {
 }
 
 func distributionOf(units []Unit) (d distribution) {
-	sorted := slices.SortedFunc(slices.Values(units), func(a, b Unit) int { return cmp.Compare(a.Value, b.Value) })
+	sorted := slices.Clone(units)
+	sort.Slice(sorted, func(i, j int) bool { return cmp.Less(sorted[i].Value, sorted[j].Value) })
 	for i := 0; i < len(sorted); {
 		own, v := 0.0, sorted[i].Value
 		for ; i < len(sorted) && sorted[i].Value == v; i++ {

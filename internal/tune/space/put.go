@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"linerate/internal/list"
 	"linerate/internal/stats"
 	"linerate/internal/study"
 	"linerate/internal/tune"
@@ -189,7 +190,8 @@ func took(trials []study.Trial) (seconds float64) {
 	for _, t := range trials {
 		by[t.Start] += t.Seconds
 	}
-	starts := slices.SortedFunc(maps.Keys(by), time.Time.Compare)
+	starts := slices.Collect(maps.Keys(by))
+	list.Sort(starts, time.Time.Compare)
 	for i, start := range starts {
 		cost := by[start]
 		if i+1 < len(starts) {
