@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
+	"linerate/internal/compare"
 	"linerate/internal/list"
 	"linerate/internal/stats"
-	"linerate/internal/stats/ministat"
 )
 
 // Decision is the result of a rule for two arms.
@@ -59,7 +59,7 @@ func welch(control, variant []float64) Decision {
 
 // ministatRule is ministat's test at 95 %, with the interval of the relative effect.
 func ministatRule(control, variant []float64) Decision {
-	d, err := ministat.Compare(control, variant, 95)
+	d, err := compare.Ministat(control, variant, 95)
 	if err != nil {
 		return Decision{}
 	}

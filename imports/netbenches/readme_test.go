@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/compare"
 	"linerate/internal/sharedtest"
-	"linerate/internal/stats/ministat"
 )
 
 // TestPublishedConclusions: the conclusions in the sample's READMEs are those of today's ministat on the logs
@@ -28,7 +28,7 @@ func TestPublishedConclusions(t *testing.T) {
 	}
 	same, all := 0, 0
 	for p, published := range conclude(tree).of {
-		d, err := ministat.Compare(values(p[0]), values(p[1]), 95)
+		d, err := compare.Ministat(values(p[0]), values(p[1]), 95)
 		if err != nil {
 			continue
 		}

@@ -12,7 +12,6 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/list"
 	"linerate/internal/stats"
-	"linerate/internal/stats/ministat"
 )
 
 // Result is a comparison of samples with the first of them, ready to print.
@@ -145,7 +144,7 @@ func (r Result) comparison(c stats.Comparison, arm stats.Arm) ComparisonDocument
 
 // ministat returns what ministat would print for a sample at this confidence.
 func (r Result) ministat(arm stats.Arm) string {
-	d, err := ministat.Compare(present(r.Arms[0].Values), present(arm.Values), r.confidence())
+	d, err := Ministat(present(r.Arms[0].Values), present(arm.Values), r.confidence())
 	switch {
 	case err != nil:
 		return ""

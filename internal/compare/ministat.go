@@ -1,8 +1,4 @@
-// Package ministat implements the test of FreeBSD's ministat(1), quirks included,
-// for comparison with the many results published with it; linerate's own verdicts
-// come from package stats. Its facts come from ministat's manual page, its
-// behaviour, and usr.bin/ministat in FreeBSD's tree.
-package ministat
+package compare
 
 import (
 	"errors"
@@ -12,7 +8,7 @@ import (
 	"linerate/internal/stats"
 )
 
-// Difference is the outcome of comparing a set with the reference set.
+// Difference is what ministat says of a set and the reference set.
 type Difference struct {
 	Confidence   float64 // percent
 	Proven       bool
@@ -22,10 +18,12 @@ type Difference struct {
 	PooledSD     float64
 }
 
-// Compare applies ministat's test to a set and a reference, at one of the
-// Confidences. Both need at least three values.
-func Compare(reference, other []float64, confidence float64) (Difference, error) {
-	level := slices.Index(Confidences, confidence)
+// Ministat applies the test of FreeBSD's ministat(1), quirks included, to a set and a reference, for
+// comparison with the many results published with it; linerate's own verdicts come from package
+// stats. The confidence is one of ministat's, and both sets need at least three values. Its facts
+// come from the manual page, its behaviour, and usr.bin/ministat in FreeBSD's tree.
+func Ministat(reference, other []float64, confidence float64) (Difference, error) {
+	level := slices.Index(confidences, confidence)
 	if level < 0 {
 		return Difference{}, errors.New("ministat does not have this confidence level")
 	}
@@ -47,8 +45,8 @@ func Compare(reference, other []float64, confidence float64) (Difference, error)
 	return d, nil
 }
 
-// Confidences are the levels ministat offers, in percent.
-var Confidences = []float64{80, 90, 95, 98, 99, 99.5}
+// confidences are the levels ministat offers, in percent.
+var confidences = []float64{80, 90, 95, 98, 99, 99.5}
 
 // tails are the corresponding quantiles of Student's t. The last is a slip in
 // ministat's table: two-sided 99.5 % would be 0.9975, but it holds 0.999.

@@ -1,13 +1,13 @@
-package ministat
+package compare
 
 import (
 	"math"
 	"testing"
 )
 
-// TestCompare checks results printed by FreeBSD's ministat.
-func TestCompare(t *testing.T) {
-	d, err := Compare([]float64{1, 2, 3}, []float64{5, 6, 7, 8}, 95)
+// TestMinistat checks results printed by FreeBSD's ministat.
+func TestMinistat(t *testing.T) {
+	d, err := Ministat([]float64{1, 2, 3}, []float64{5, 6, 7, 8}, 95)
 	if err != nil || !d.Proven {
 		t.Fatalf("%+v, %v", d, err)
 	}
@@ -16,13 +16,13 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s is %g, want %g", what, v[0], v[1])
 		}
 	}
-	if d, err := Compare([]float64{1, 2, 3}, []float64{1, 2, 3}, 99.5); err != nil || d.Proven {
+	if d, err := Ministat([]float64{1, 2, 3}, []float64{1, 2, 3}, 99.5); err != nil || d.Proven {
 		t.Errorf("%+v, %v", d, err)
 	}
-	if _, err := Compare([]float64{1, 2}, []float64{1, 2, 3}, 95); err == nil {
+	if _, err := Ministat([]float64{1, 2}, []float64{1, 2, 3}, 95); err == nil {
 		t.Error("a sample of two values was accepted")
 	}
-	if _, err := Compare([]float64{1, 2, 3}, []float64{1, 2, 3}, 97); err == nil {
+	if _, err := Ministat([]float64{1, 2, 3}, []float64{1, 2, 3}, 97); err == nil {
 		t.Error("a confidence level that ministat lacks was accepted")
 	}
 }
