@@ -32,6 +32,12 @@ func (a *auditor) running(name string) (exists, known bool) {
 // sysctlName matches a name for sysctl(8), also in a script or a profile.
 var sysctlName = regexp.MustCompile(`^(net|kernel|vm|fs)\.[a-z0-9_./-]+$`)
 
+// closedName matches a tunable of FreeBSD's kernel, ofService a variable of a service, which may be a port's.
+var (
+	closedName = regexp.MustCompile(`^(?:kern|net|vm|vfs|security|dev|hw\.(?:ix|ixl|em|igb|igc|vtnet|ice|mlx|cxgbe|bnxt|pci))\.`)
+	ofService  = regexp.MustCompile(`_(?:en\w*|flags?|program|config|user|group|conf|pidfile|rules|\w+_\w+)$`)
+)
+
 // unknown reports names that are not in the catalogue: typos as errors, others only where they
 // matter.
 func (a *auditor) unknown(j judged) []candidate {
@@ -68,7 +74,7 @@ func (a *auditor) unknown(j judged) []candidate {
 		c.Severity, c.Action = Warning, Remove
 	case denied && of == "near":
 		c.Severity, c.Action = Error, Change
-	case of == "near" && (a.closed(j) || a.f.OS == fact.Linux):
+	case of == "near" && (a.closed(j) || a.f.OS == fact.Linux || closedName.MatchString(j.Name) || j.Stage == fact.RCConf && !ofService.MatchString(j.Name)):
 		c.Severity, c.Action = Warning, Change
 	}
 	return []candidate{c}

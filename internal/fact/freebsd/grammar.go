@@ -105,10 +105,17 @@ func Refused(files fact.Files, pf, ipfw string) []fact.Problem {
 	p := newPFReader(files, &fact.PF{})
 	refused, lines, known := append(p.read(pf), ReadIPFW(files, ipfw, &fact.IPFW{})...), ReadRC(files).Lines, &fact.Facts{}
 	AddRCInterfaces(known, Config{Lines: lines})
+	for _, l := range lines {
+		for _, w := range strings.Fields(l.Value) {
+			if namesInterfaces.MatchString(l.Name) && l.Effective && !l.Default {
+				p.on = append(p.on, fact.Line{File: l.File, Number: l.Number, Name: "rc-interface", Value: w})
+			}
+		}
+	}
 	for _, on := range p.on {
 		_, kind := Driver(on.Value)
 		if _, is := known.NIC(on.Value); !is && len(known.NICs) > 0 && ofHost.MatchString(on.Value) && slices.Contains([]string{fact.KindEthernet, fact.KindLAGG, fact.KindVLAN}, kind) {
-			refused = append(refused, fact.Problem{File: on.File, Line: on.Number, Kind: fact.ProblemSlip, Message: "pf-interface"})
+			refused = append(refused, fact.Problem{File: on.File, Line: on.Number, Kind: fact.ProblemSlip, Message: on.Name})
 			break
 		}
 	}
@@ -133,6 +140,9 @@ func rcLine(problems []fact.Problem, l fact.Line, words []string) []fact.Problem
 	}
 	return problems
 }
+
+// namesInterfaces matches variables of services that name interfaces.
+var namesInterfaces = regexp.MustCompile(`^(?:pfsync_syncdev|dhcpd_ifaces|natd_interface|firewall_nat_interface|netwait_if|ipv6_cpe_wanif|dhcrelay_ifaces|pppoed_interface|firewall_simple_[io]if|igmpproxy_if\w*)$`)
 
 // ofHost matches an interface of hardware, or one above it, that rc.conf names if the host uses it.
 var ofHost = regexp.MustCompile(`^(?:[a-z]*[a-z][0-9]+)(?:\.[0-9]+)?$`)

@@ -69,6 +69,10 @@ func TestMacros(t *testing.T) {
 func TestAddressSlips(t *testing.T) {
 	const base = "ifconfig_em0=\"inet 198.18.0.2/24\"\nifconfig_em0_ipv6=\"inet6 2001:db8:1::2/64\"\n"
 	for line, want := range map[string]string{
+		`ifconfig_em0_name="wan0"`: "rc-renamed",
+		"ifconfig_em1_name=\"wan0\"\nifconfig_wan0=\"inet 198.18.5.1/24\"": "",
+		`rtadvd_interfaces="em1"`:                                   "rc-rtadvd",
+		`rtadvd_interfaces="em0"`:                                   "",
 		`defaultrouter="198.18.1.1"`:                                "rc-router-far",
 		`defaultrouter="198.18.0.2"`:                                "rc-router-self",
 		`defaultrouter="198.18.0.1/24"`:                             "rc-router-length",
@@ -100,6 +104,26 @@ func TestAddressSlips(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}
+
+// TestInterfaces: rules and services for interfaces that rc.conf does not have, and their twins.
+func TestInterfaces(t *testing.T) {
+	const rc = "ifconfig_em0=\"DHCP\"\ncloned_interfaces=\"lagg0\"\nvlans_lagg0=\"7\"\n"
+	for _, c := range []struct{ rc, pf, want string }{
+		{"", "wan = \"em1\"\nblock in on $wan\n", "pf-interface"},
+		{"", "block in on { em0, lagg1 }\n", "pf-interface"},
+		{"", "wan = \"em0\"\nblock in on { $wan lagg0.7 lo0 tun0 wg3 } all\npass on egress from em1:network\n", ""},
+		{"dhcpd_ifaces=\"em0 em2\"\n", "block all\n", "rc-interface"},
+		{"dhcpd_ifaces=\"em0 lagg0.7\"\n", "block all\n", ""},
+	} {
+		got := ""
+		for _, p := range Refused(tree{"/etc/rc.conf": rc + c.rc, "/etc/pf.conf": c.pf}, "/etc/pf.conf", "") {
+			got += p.Message
+		}
+		if got != c.want {
+			t.Errorf("%q, %q: %q, want %q", c.rc, c.pf, got, c.want)
 		}
 	}
 }

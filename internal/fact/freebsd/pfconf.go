@@ -115,7 +115,7 @@ func (p *pfReader) statement(s pfStatement) {
 	}
 	found := len(p.problems)
 	for i := slices.Index(w, "on") + 1; i > 0 && i < len(w) && (w[i] == "{" || i == slices.Index(w, "on")+1 || hasAny(w[:i], "{") && !hasAny(w[:i], "}")); i++ {
-		p.on = append(p.on, fact.Line{File: s.file, Number: s.line, Value: strings.TrimPrefix(w[i], "!")})
+		p.on = append(p.on, fact.Line{File: s.file, Number: s.line, Name: "pf-interface", Value: strings.TrimPrefix(w[i], "!")})
 	}
 	p.order(s, w)
 	p.undefined(s)

@@ -32,6 +32,10 @@ var (
 // addressSlips finds addresses, routers and routes of rc.conf that contradict each other.
 func addressSlips(lines []fact.Line) (all []fact.Problem) {
 	set, open := rcAddresses(lines)
+	names := map[string]bool{}
+	for _, l := range lines {
+		names[l.Name] = names[l.Name] || l.Effective
+	}
 	add := func(l fact.Line, slip string) {
 		all = append(all, fact.Problem{File: l.File, Line: l.Number, Kind: fact.ProblemSlip, Message: slip})
 	}
@@ -47,6 +51,19 @@ func addressSlips(lines []fact.Line) (all []fact.Problem) {
 		words, what := []string{"", l.Value}, "router"
 		switch {
 		case !l.Effective || l.Default:
+			continue
+		case strings.HasPrefix(l.Name, "ifconfig_") && strings.HasSuffix(l.Name, "_name"):
+			if old := strings.TrimSuffix(l.Name, "_name"); names[old] && !names["ifconfig_"+l.Value] {
+				add(l, "rc-renamed")
+			}
+			continue
+		case l.Name == "rtadvd_interfaces" && !open[true]:
+			for _, w := range strings.Fields(l.Value) {
+				if port := strings.ReplaceAll(w, ".", "_"); !slices.ContainsFunc(set, func(n rcAddress) bool { return n.port == port && n.Addr().Is6() }) {
+					add(l, "rc-rtadvd")
+					break
+				}
+			}
 			continue
 		case strings.HasPrefix(l.Name, "route_"), strings.HasPrefix(l.Name, "ipv6_route_"):
 			what, words = "route", append(strings.Fields(argument.ReplaceAllString(l.Value, "")), "")
