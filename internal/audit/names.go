@@ -32,9 +32,9 @@ func (a *auditor) running(name string) (exists, known bool) {
 // sysctlName matches a name for sysctl(8), also in a script or a profile.
 var sysctlName = regexp.MustCompile(`^(net|kernel|vm|fs)\.[a-z0-9_./-]+$`)
 
-// closedName matches a tunable of FreeBSD's kernel, ofService a variable of a service, which may be a port's.
+// closedName matches families of tunables that FreeBSD alone extends, ofService a variable of a service, which may be a port's.
 var (
-	closedName = regexp.MustCompile(`^(?:kern|net|vm|vfs|security|dev|hw\.(?:ix|ixl|em|igb|igc|vtnet|ice|mlx|cxgbe|bnxt|pci))\.`)
+	closedName = regexp.MustCompile(`^(?:net\.(?:inet6?|link|isr|pf|bpf)|kern\.ipc|vm|security|hw\.(?:ix|ixl|em|igb|igc|vtnet|ice|mlx|cxgbe|bnxt|pci)|dev\.(?:ix|ixl|em|igb|igc|vtnet|ice))\.`)
 	ofService  = regexp.MustCompile(`_(?:en\w*|flags?|program|config|user|group|conf|pidfile|rules|\w+_\w+)$`)
 )
 
