@@ -16,7 +16,7 @@ var slipCases = map[string]struct {
 }{
 	"pf-service":         {"/etc/pf.conf", []string{"pass in proto tcp to port shh\n"}, []string{"pass in proto tcp to port ssh\npass in proto tcp to port = https\n"}},
 	"fstab-type":         {"/etc/fstab", []string{"/dev/da1p1\t/data\tufss\trw\t2\t2\n"}, []string{"/dev/da1p1\t/data\tufs\trw\t2\t2\n/dev/sda1 / ext4 defaults 0 1\n"}},
-	"fstab-option":       {"/etc/fstab", []string{"/dev/da1p1\t/data\tufs\trw,noatimes\t2\t2\n", "tmpfs\t/tmp\ttmpfs\trw,sise=1g\t0\t0\n"}, []string{"/dev/da1p1\t/data\tufs\trw,noatime,nosuid\t2\t2\ntmpfs\t/tmp\ttmpfs\trw,mode=1777,size=1g\t0\t0\n/dev/gpt/x / ufs rw,acls,late 1 1\n"}},
+	"fstab-option":       {"/etc/fstab", []string{"/dev/da1p1\t/data\tufs\trw,noatimes\t2\t2\n", "/dev/gpt/data\t/data\tufs\trw,nofail\t2\t2\n"}, []string{"/dev/da1p1\t/data\tufs\trw,noatime,nosuid\t2\t2\n/dev/md0 / ext4 nofail,relatime 0 1\n/dev/gpt/x / ufs rw,acls,late 1 1\n"}},
 	"fstab-fields":       {"/etc/fstab", []string{"/dev/da1p1\tdata\tufs\trw\t2\t2\n", "/dev/da1p1\t/data\tufs\trw noatime\t2\t2\n"}, []string{"/dev/gpt/swap0\tnone\tswap\tsw\t0\t0\n/dev/da1p1 /data ufs rw\n"}},
 	"fstab-swap":         {"/etc/fstab", []string{"/dev/gpt/swap0\tnone\tswap\trw\t0\t0\n"}, []string{"/dev/gpt/swap0\tnone\tswap\tsw,late\t0\t0\n"}},
 	"ttys-line":          {"/etc/ttys", []string{"ttyu0\t\"/usr/libexec/getty 3wire\"\tvt100\tonifconsole secured\n", "ttyu0\t/usr/libexec/getty 3wire\tvt100\tonifconsole secure\n"}, []string{"console none unknown off insecure\nttyu0\t\"/usr/libexec/getty 3wire\"\tvt100\tonifconsole secure # x\n"}},
