@@ -144,10 +144,13 @@ func among(f Field, v, a string) match {
 	switch {
 	case v == a || a == "any":
 		return yes
-	case v == Outside && a != "lo" && a != "lo0":
+	case v == Outside && strings.Trim(a, "*+0123456789") != "lo":
 		return maybe
 	case (f == From || f == To) && ofHost(a):
-		if _, other := prefix(v); other {
+		switch other, known := prefix(v); {
+		case known && other.Addr().IsLoopback():
+			return yes
+		case known:
 			return no
 		}
 		return maybe

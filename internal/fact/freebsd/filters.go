@@ -121,6 +121,13 @@ func (m *pfModel) problems(add func(name string, line int, detail string)) {
 			add("filter-redirect", d.Line, "")
 		}
 	}
+	for _, way := range []string{"out", "in"} {
+		loopback := filter.Packet{filter.Way: way, filter.In: "lo0", filter.Family: "4", filter.Proto: "tcp", filter.From: "127.0.0.1", filter.To: "127.0.0.1", filter.State: "new"}
+		if _, is := m.set.Drops("input", loopback); is {
+			add("pf-loopback", m.set.Chains[0].Default(), "")
+			break
+		}
+	}
 	for _, r := range m.set.Chains[0].Rules {
 		way, _ := filter.One(r.Conditions, filter.Way)
 		on, _ := filter.One(r.Conditions, filter.In)

@@ -73,7 +73,7 @@ func (r *ipfwReader) command(number int, raw, s string) {
 		r.vars[name] = strings.Trim(r.expand(value), `"'`)
 		return
 	}
-	words := strings.Fields(r.expand(s))
+	words := strings.Fields(strings.ReplaceAll(r.expand(s), `\`, ""))
 	for len(words) > 0 && (path.Base(words[0]) == "ipfw" || strings.HasPrefix(words[0], "-")) {
 		words = words[1:]
 	}

@@ -35,7 +35,7 @@ func (r *ipfwReader) model(line int, w []string) {
 	p := ipfwRule{rule: filter.Rule{Line: line, Number: n}}
 	for _, word := range w {
 		p.rule.Vague = p.rule.Vague || strings.Contains(word, hidden) || strings.Contains(word, "$")
-		p.words = append(p.words, strings.NewReplacer(`"`, "", `'`, "", `\`, "").Replace(word))
+		p.words = append(p.words, strings.NewReplacer(`"`, "", `'`, "").Replace(word))
 	}
 	p.read()
 	r.rules = append(r.rules, p.rule)

@@ -131,6 +131,20 @@ func (p *pfRule) paren() string {
 	return w
 }
 
+// interfaces reads names of interfaces, or of their groups: a driver's, or others that are not known.
+func (p *pfRule) interfaces() {
+	names, not := p.list()
+	for _, n := range names {
+		if !strings.ContainsAny(n, "0123456789$") {
+			names = append(names, n+"*")
+			if n != "lo" && n != "any" {
+				names = append(names, "@"+n)
+			}
+		}
+	}
+	p.rule.Add(filter.In, not, names...)
+}
+
 // filters reads a rule of the filter, or what acts like one; false means that it does nothing.
 func (p *pfRule) filters() bool {
 	r := &p.rule
@@ -140,8 +154,7 @@ func (p *pfRule) filters() bool {
 			return false
 		}
 		r.Action, r.Quick = filter.Accept, true
-		any, not := p.list()
-		r.Add(filter.In, not, any...)
+		p.interfaces()
 		return true
 	case "match":
 		return false
@@ -173,8 +186,7 @@ func (p *pfRule) word(w string) {
 	case "quick":
 		r.Quick = true
 	case "on":
-		any, not := p.list()
-		r.Add(filter.In, not, any...)
+		p.interfaces()
 	case "inet":
 		r.Add(filter.Family, false, "4")
 	case "inet6":
