@@ -1,5 +1,5 @@
-// Command linerate-bench measures linerate itself: its statistics and searches by
-// simulation, and its lab by null measurements. It is for developers and doubters of linerate.
+// Command linerate-bench measures linerate itself: its statistics by simulation, and the
+// changes that it offers. It is for developers and doubters of linerate.
 package main
 
 import (
@@ -35,6 +35,6 @@ func newRootCmd() *cobra.Command {
 // benches lists the commands in the order of the help.
 func benches() []cli.Group {
 	return []cli.Group{
-		{Title: "What linerate concludes", Verbs: []*cobra.Command{newStatsCmd(), newProveCmd(), newRolloutCmd(), newChangesCmd(), newTuneCmd()}},
+		{Title: "What linerate concludes", Verbs: []*cobra.Command{newStatsCmd(), newProveCmd(), newChangesCmd()}},
 	}
 }
