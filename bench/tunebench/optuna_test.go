@@ -12,8 +12,8 @@ import (
 	"linerate/internal/tune"
 )
 
-//go:embed optuna.py
-var optunaProgram string
+//go:embed tpe.py
+var optunaProgram string // a file named optuna.py would hide the module from python3 in this directory
 
 // HasOptuna reports whether python3 can import Optuna.
 func HasOptuna() bool { return exec.Command("python3", "-c", "import optuna").Run() == nil }
