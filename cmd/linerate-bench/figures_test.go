@@ -7,24 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/bench/calibrate"
 	"linerate/internal/hint"
 )
-
-// TestKeptOrFail: a single broken claim fails the bench.
-func TestKeptOrFail(t *testing.T) {
-	coverage := 0.951
-	rows := []calibrate.Row{{Shape: "normal", Order: calibrate.Interleaved, N: 5, Rule: "linerate", FalsePositive: 0.05, Coverage: &coverage, Power: 0.8, Claim: "nominal", Kept: true},
-		{Shape: "normal", Order: calibrate.Interleaved, N: 5, Rule: "ministat", FalsePositive: 0.2, Claim: calibrate.None, Kept: true}}
-	checks := []calibrate.Check{{What: "A/A", N: 10, Value: 0.05, Low: 0.04, High: 0.06, Within: true}, {What: "shown", N: 5, Value: 0.5, High: 1, Within: true}}
-	if err := keptOrFail(rows, checks); err != nil {
-		t.Error(err)
-	}
-	rows[0].Kept, checks[0].Within = false, false
-	if err := keptOrFail(rows, checks); err == nil || err.Error() != "2 claims do not hold" {
-		t.Errorf("%v", err)
-	}
-}
 
 // TestSimulatedLimits: a simulated bench refuses numbers beyond its bounds, uses fewer with --quick, and passes
 // its seed on.

@@ -35,6 +35,6 @@ func newRootCmd() *cobra.Command {
 // benches lists the commands in the order of the help.
 func benches() []cli.Group {
 	return []cli.Group{
-		{Title: "What linerate concludes", Verbs: []*cobra.Command{newStatsCmd(), newProveCmd(), newChangesCmd()}},
+		{Title: "What linerate concludes", Verbs: []*cobra.Command{newProveCmd(), newChangesCmd()}},
 	}
 }

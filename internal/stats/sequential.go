@@ -26,7 +26,7 @@ func spent(t, alpha float64) float64 {
 // (Jennison & Turnbull, J. R. Statist. Soc. B 51, 1989), which covers the true
 // effect at all looks together with probability 1−α, whatever the reason to stop.
 // Levels are computed for normal statistics and used with Student's t (the
-// significance-level approach, Pocock, Biometrika 64, 1977); linerate-bench stats
+// significance-level approach, Pocock, Biometrika 64, 1977); bench/calibrate
 // shows the resulting error rates.
 type Sequential struct {
 	Looks  []int     // complete blocks at each look, ascending; the last is the full study

@@ -18,7 +18,7 @@ type Step struct {
 }
 
 // How a series is watched. With these, a series without steps gives at most one alarm in 1,000 nights,
-// with autocorrelations of 0 to 0.9, and of heavy tails too (linerate-bench stats).
+// with autocorrelations of 0 to 0.9, and of heavy tails too (bench/calibrate).
 const (
 	watched     = 180 // the last nights
 	LeastNights = 40  // before a step
