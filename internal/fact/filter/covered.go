@@ -35,7 +35,7 @@ func (c *Chain) decided(j int) int {
 	for i := range c.Rules {
 		by := &c.Rules[i]
 		opposite := r.Action == Accept && by.Action == Drop || r.Action == Drop && by.Action == Accept
-		if r.Action == Drop && (len(r.Conditions) == 0 || c.Last && !r.Quick && r.isDefault()) {
+		if r.Action == Drop && (len(r.Conditions) == 0 && r.Number >= 65000 || c.Last && !r.Quick && r.isDefault()) {
 			opposite = false // a default, which the rules behind it change on purpose
 		}
 		first := i < j && (!c.Last || by.Quick)

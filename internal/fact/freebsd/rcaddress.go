@@ -24,7 +24,7 @@ var (
 	addressed = regexp.MustCompile(`(?:^| )inet6? (?:(?:vhid|advskew|advbase|pass|peer6?) \S+ |alias |up )*([0-9a-fA-F:$]\S*)(?: ([0-9][0-9.]+))?(?: (?:netmask|prefixlen) (\S+))?`)
 	ofPort    = regexp.MustCompile(`^(?:ifconfig|ipv4_addrs)_(\w+?)(?:_ipv6|_alias[0-9]+|_aliases)?$`)
 	// elsewhere matches lines of which hosts have addresses that rc.conf does not name.
-	elsewhere = regexp.MustCompile(`^(?:ifconfig_\w+=(?:.*[ ])?(?:(?i:dhcp|syncdhcp|accept_rtadv|slaac|\S*redacted\S*)(?: |$)|inet$)|(?:wireguard_interfaces|openvpn_configfile)=.|(?:\w*openvpn\w*|ppp|mpd5?|zerotier|tailscaled|strongswan|frr|bird|quagga|cloudinit|nuageinit)_enable=(?i:yes))`)
+	elsewhere = regexp.MustCompile(`^(?:(?:ipv6_)?route_\w+=.*-i(?:nter)?face |ifconfig_\w+=(?:.*[ ])?(?:(?i:dhcp|syncdhcp|accept_rtadv|slaac|\S*redacted\S*)(?: |$)|inet$)|(?:wireguard_interfaces|openvpn_configfile)=.|(?:\w*openvpn\w*|ppp|mpd5?|zerotier|tailscaled|strongswan|frr|bird|quagga|cloudinit|nuageinit)_enable=(?i:yes))`)
 	noGate    = regexp.MustCompile(`(?:^| )-(?:iface|interface|blackhole|reject|gateway)\b`)
 	argument  = regexp.MustCompile(`(?:^| )-(?:netmask|prefixlen|fib|mtu|ifp|ifa|weight) \S+|(?:^| )-\S+`)
 )
