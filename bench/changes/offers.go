@@ -58,7 +58,7 @@ func (b *Bench) gains(h Host, seed uint64) (all []plan.Gain) {
 	r := rand.New(rand.NewPCG(seed, 2))
 	for range 3 {
 		name := b.names[h.OS][r.IntN(len(b.names[h.OS]))]
-		if _, ok := b.record(h, name); ok {
+		if rec, ok := b.record(h, name); ok && rec.Type != tunable.String { // a search tries no flags of a daemon
 			all = append(all, plan.Gain{Name: name, Value: values[r.IntN(10)], Reason: "measured"})
 		}
 	}
