@@ -29,7 +29,7 @@ func (s *Ruleset) Unreached() (dead []Dead) {
 // decided returns the rule that decides in place of another, −1 if there is none.
 func (c *Chain) decided(j int) int {
 	r := &c.Rules[j]
-	if r.Action != Accept && r.Action != Drop {
+	if r.Action != Accept && r.Action != Drop && r.Action != Return {
 		return -1
 	}
 	for i := range c.Rules {
@@ -38,6 +38,9 @@ func (c *Chain) decided(j int) int {
 		if r.Action == Drop && (len(r.Conditions) == 0 && r.Number >= 65000 || c.Last && !r.Quick && r.isDefault()) {
 			opposite = false // a default, which the rules behind it change on purpose
 		}
+		if by.Translates && (r.Action == Accept || r.Action == Return) && i < j && by.translates(r) {
+			return i
+		}
 		first := i < j && (!c.Last || by.Quick)
 		after := c.Last && i > j && !r.Quick
 		if opposite && (first || after) && by.covers(r) && !c.passed(i, j) {
@@ -45,6 +48,13 @@ func (c *Chain) decided(j int) int {
 		}
 	}
 	return -1
+}
+
+// translates reports whether a rule translates what an exception is about, on the interface of its own.
+func (r *Rule) translates(exception *Rule) bool {
+	there := *r
+	there.Conditions = slices.DeleteFunc(slices.Clone(r.Conditions), func(c Condition) bool { return c.Field == Out })
+	return len(exception.Conditions) > 0 && len(there.Conditions) < len(exception.Conditions) && there.covers(exception)
 }
 
 // Default returns the line of the first rule that drops what no other rule is about; 1 if there is none.

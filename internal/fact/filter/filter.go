@@ -63,6 +63,7 @@ type Rule struct {
 	Target     string
 	Quick      bool // decides at once, where otherwise the last match does
 	Tracks     bool // replies to what it accepts are accepted too
+	Translates bool // the source: the packet is decided
 	Number     int  // in filters that number their rules
 }
 

@@ -1,6 +1,9 @@
 package filter
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // protocols normalises the names of protocols, types those of ICMP's types.
 var (
@@ -8,7 +11,7 @@ var (
 	types     = map[string]string{
 		"echo-request": "echo", "echoreq": "echo", "nd-neighbor-solicit": "135", "nd-neighbor-advert": "136", "nd-router-advert": "134", "nd-router-solicit": "133", //nolint:misspell // words of nft
 		"neighbour-solicitation": "135", "neighbor-solicitation": "135", "neighbour-advertisement": "136", "neighbor-advertisement": "136", //nolint:misspell // words of ip6tables
-		"router-advertisement": "134", "router-solicitation": "133", "neighbrsol": "135", "neighbradv": "136", "routeradv": "134", "routersol": "133", "packet-too-big": "2", "toobig": "2",
+		"router-advertisement": "134", "router-solicitation": "133", "neighbrsol": "135", "neighbradv": "136", "routeradv": "134", "routersol": "133", "packet-too-big": "2", "toobig": "2", "destination-unreachable": "3", "unreach": "3",
 	}
 )
 
@@ -51,6 +54,16 @@ func One(conditions []Condition, f Field) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// All reports whether a rule matches every packet, of new connections too.
+func (r *Rule) All() bool {
+	for _, c := range r.Conditions {
+		if c.Field != Family && (c.Field != State || c.Not || !slices.Contains(c.Any, "new")) {
+			return false
+		}
+	}
+	return !r.Vague
 }
 
 // Neighbours are the packets by which an IPv6 host finds its neighbours.

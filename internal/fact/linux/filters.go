@@ -78,6 +78,14 @@ func (p *filterProblems) check(dhcpv6 bool) {
 			p.add("filter-redirect", r.Line, "")
 		}
 	}
+	p.chains()
+	for _, hook := range []string{"forward", "input"} {
+		reply := filter.Packet{filter.Family: "4", filter.Proto: "tcp", filter.SPort: "443", filter.DPort: "50000", filter.In: filter.Outside, filter.State: "established", filter.Status: "none"}
+		unreachable := filter.Packet{filter.Family: "4", filter.Proto: "icmp", filter.Type: "3", filter.In: filter.Outside, filter.State: "related", filter.Status: "none"}
+		if _, neither := p.set.Drops(hook, reply); !neither && p.dropped("filter-related", hook, unreachable) {
+			break
+		}
+	}
 	for _, u := range p.set.Untracked {
 		if packet, hook := u.Redirected(); packet[filter.DPort] != "" {
 			packet[filter.State], packet[filter.Status] = "untracked", "none"
@@ -99,6 +107,27 @@ func (p *filterProblems) check(dhcpv6 bool) {
 	}
 	if dhcpv6 {
 		p.dropped("filter-dhcpv6", "input", filter.Packet{filter.Family: "6", filter.Proto: "udp", filter.SPort: "547", filter.DPort: "546", filter.From: "fe80::2", filter.In: filter.Outside, filter.State: "new", filter.Status: "none"})
+	}
+}
+
+// chains compares the chains for this host's packets with each other, and finds rules that accept everything.
+func (p *filterProblems) chains() {
+	for i := range p.set.Chains {
+		c := &p.set.Chains[i]
+		for j := range c.Rules {
+			r := &c.Rules[j]
+			if c.Hook != "input" || r.Action != filter.Accept || r.Vague {
+				continue
+			}
+			if c.Policy == filter.Drop && r.All() {
+				p.add("filter-accepts-all", r.Line, "")
+			}
+			packet, _ := (&filter.Redirect{Before: r.Conditions}).Redirected()
+			packet[filter.Status] = "none"
+			if by, is := p.set.Drops("input", packet); is && packet[filter.Proto] != "" && packet[filter.DPort] != "" && by.Name != c.Name {
+				p.add("filter-two-tables", r.Line, strconv.Itoa(by.Line))
+			}
+		}
 	}
 }
 

@@ -18,6 +18,10 @@ func iptablesFilter(text, family string) *filter.Ruleset {
 			table = t
 			continue
 		}
+		if strings.HasPrefix(line, ":POSTROUTING") && table == "nat" {
+			at["POSTROUTING"] = len(s.Chains)
+			s.Chains = append(s.Chains, filter.Chain{Name: "nat", Line: i + 1})
+		}
 		if name, ok := strings.CutPrefix(line, ":"); ok && table == "filter" {
 			w := append(strings.Fields(name), "", "")
 			c := filter.Chain{Name: w[0], Line: i + 1, Family: family, Policy: filter.Continue}
@@ -41,8 +45,9 @@ func iptablesFilter(text, family string) *filter.Ruleset {
 		if table == "nat" && p.redirects {
 			s.Redirect = append(s.Redirect, p.redirect)
 		}
-		s.Masquerades = s.Masquerades || table == "nat" && (slices.Contains(words, "MASQUERADE") || slices.Contains(words, "SNAT"))
-		if n, ok := at[words[1]]; ok && table == "filter" && len(s.Chains[n].Rules) < 4096 {
+		p.rule.Translates = table == "nat" && (slices.Contains(words, "MASQUERADE") || slices.Contains(words, "SNAT"))
+		s.Masquerades = s.Masquerades || p.rule.Translates
+		if n, ok := at[words[1]]; ok && (table == "filter" || words[1] == "POSTROUTING" && table == "nat") && len(s.Chains[n].Rules) < 4096 {
 			s.Chains[n].Rules = append(s.Chains[n].Rules, p.rule)
 		}
 	}

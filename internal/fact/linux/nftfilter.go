@@ -317,7 +317,8 @@ func (p *nftRule) statement(w string) (more bool) {
 	case "vmap":
 		r.Action, r.Vague = filter.Divert, true
 	case "queue", "tproxy", "synproxy", "snat", "masquerade", "fwd", "dup":
-		r.Action, p.masquerades = filter.Divert, w == "snat" || w == "masquerade"
+		p.masquerades = w == "snat" || w == "masquerade"
+		r.Action, r.Translates = filter.Divert, p.masquerades
 	case "comment":
 		p.next()
 		return true
