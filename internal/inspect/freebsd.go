@@ -318,7 +318,7 @@ func (in *inspection) refused(problems []fact.Problem) {
 }
 
 // ipfwCall matches a rule in a script; rc.firewall passes a file in firewall_type to ipfw(8).
-var ipfwCall = regexp.MustCompile(`(?m)^[ \t]*(/sbin/)?ipfw[ \t]`)
+var ipfwCall = regexp.MustCompile(`(?m)^[ \t]*(?:(?:/sbin/)?ipfw|\$\{?\w+\}?)[ \t]`)
 
 func (in *inspection) ipfwFiles() {
 	kind, _ := in.f.RCValue("firewall_type")

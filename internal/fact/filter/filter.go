@@ -88,6 +88,7 @@ type Ruleset struct {
 	Partial bool
 	// Masquerades means that a rule translates what is forwarded.
 	Masquerades bool
+	Wan         string // the interface where they leave; "" if not known
 
 	steps int
 }

@@ -1,6 +1,7 @@
 package linux
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -79,9 +80,10 @@ func (p *filterProblems) check(dhcpv6 bool) {
 		}
 	}
 	p.chains()
+	outside := cmp.Or(p.set.Wan, filter.Outside)
 	for _, hook := range []string{"forward", "input"} {
-		reply := filter.Packet{filter.Family: "4", filter.Proto: "tcp", filter.SPort: "443", filter.DPort: "50000", filter.In: filter.Outside, filter.State: "established", filter.Status: "none"}
-		unreachable := filter.Packet{filter.Family: "4", filter.Proto: "icmp", filter.Type: "3", filter.In: filter.Outside, filter.State: "related", filter.Status: "none"}
+		reply := filter.Packet{filter.Family: "4", filter.Proto: "tcp", filter.SPort: "443", filter.DPort: "50000", filter.In: outside, filter.State: "established", filter.Status: "none"}
+		unreachable := filter.Packet{filter.Family: "4", filter.Proto: "icmp", filter.Type: "3", filter.In: outside, filter.State: "related", filter.Status: "none"}
 		if _, neither := p.set.Drops(hook, reply); !neither && p.dropped("filter-related", hook, unreachable) {
 			break
 		}
@@ -101,12 +103,12 @@ func (p *filterProblems) check(dhcpv6 bool) {
 		p.dropped("filter-forward", "forward", filter.Packet{filter.Family: "4", filter.State: "new", filter.Status: "none"})
 	}
 	for _, packet := range filter.Neighbours() {
-		if p.dropped("filter-neighbours", "input", packet) {
+		if packet[filter.In] = outside; p.dropped("filter-neighbours", "input", packet) {
 			break
 		}
 	}
 	if dhcpv6 {
-		p.dropped("filter-dhcpv6", "input", filter.Packet{filter.Family: "6", filter.Proto: "udp", filter.SPort: "547", filter.DPort: "546", filter.From: "fe80::2", filter.In: filter.Outside, filter.State: "new", filter.Status: "none"})
+		p.dropped("filter-dhcpv6", "input", filter.Packet{filter.Family: "6", filter.Proto: "udp", filter.SPort: "547", filter.DPort: "546", filter.From: "fe80::2", filter.In: outside, filter.State: "new", filter.Status: "none"})
 	}
 }
 

@@ -38,6 +38,7 @@ func TestFilterProblems(t *testing.T) {
 		{"accepted in one table alone", nft, input("  meta l4proto ipv6-icmp accept\n  tcp dport 22 accept\n") + "table inet c {\n chain in {\n  type filter hook input priority -10;\n  tcp dport { 8080, 22 } accept\n  tcp dport 8080 accept\n }\n}\n", "filter-two-tables:14(3) filter-two-tables:15(3)", ""},
 		{"everything is accepted", nft, input("  ct state { new, established, related } accept\n"), "filter-accepts-all:7 filter-neighbours:3", ""},
 		{"established alone", nft, strings.Replace(input(nd), ", related : accept", "", 1), "filter-related:3", ""},
+		{"established alone, and all of the inner interface", nft, "table inet f {\n chain fwd {\n  type filter hook forward priority 0; policy drop;\n  ct state established accept\n  iifname lan accept\n }\n chain post {\n  type nat hook postrouting priority 100;\n  oifname wan masquerade\n }\n}\n", "filter-related:2", ""},
 		{"established, and ICMP", nft, strings.Replace(input("  meta l4proto { icmp, ipv6-icmp } accept\n"), ", related : accept", "", 1), "", ""},
 		{"everything is accepted by iptables", v4, "*filter\n:INPUT DROP [0:0]\n-A INPUT -m conntrack --ctstate NEW,ESTABLISHED,RELATED -j ACCEPT\nCOMMIT\n", "filter-accepts-all:3", ""},
 		{"translated before the exception", v4, "*nat\n:POSTROUTING ACCEPT [0:0]\n-A POSTROUTING -s 10.0.0.0/8 -o wan -j MASQUERADE\n-A POSTROUTING -s 10.0.0.0/8 -d 10.9.0.0/16 -m policy --dir out --pol ipsec -j ACCEPT\nCOMMIT\n", "filter-dead:4(3)", ""},

@@ -46,7 +46,10 @@ func iptablesFilter(text, family string) *filter.Ruleset {
 			s.Redirect = append(s.Redirect, p.redirect)
 		}
 		p.rule.Translates = table == "nat" && (slices.Contains(words, "MASQUERADE") || slices.Contains(words, "SNAT"))
-		s.Masquerades = s.Masquerades || p.rule.Translates
+		if p.rule.Translates {
+			s.Masquerades = true
+			s.Wan, _ = filter.One(p.rule.Conditions, filter.Out)
+		}
 		if n, ok := at[words[1]]; ok && (table == "filter" || words[1] == "POSTROUTING" && table == "nat") && len(s.Chains[n].Rules) < 4096 {
 			s.Chains[n].Rules = append(s.Chains[n].Rules, p.rule)
 		}

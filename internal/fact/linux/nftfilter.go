@@ -92,7 +92,10 @@ func (r *nftReader) rule(s nftStatement) {
 	if p.rule.Action == filter.Continue && strings.Contains(text, hidden) {
 		p.rule.Action = filter.Divert
 	}
-	r.set.Masquerades = r.set.Masquerades || p.masquerades
+	if p.masquerades {
+		r.set.Masquerades = true
+		r.set.Wan, _ = filter.One(p.rule.Conditions, filter.Out)
+	}
 	if p.untracks && (r.hooked == "prerouting" || r.hooked == "input") {
 		r.set.Untracked = append(r.set.Untracked, filter.Redirect{Line: s.line, Before: p.rule.Conditions})
 	}
