@@ -67,9 +67,11 @@ func (c *Chain) Default() int {
 	return 1
 }
 
-// isDefault reports whether a rule is about all packets of an interface.
+// isDefault reports whether a rule is about all packets of an interface, or all of a protocol.
 func (r *Rule) isDefault() bool {
-	return !slices.ContainsFunc(r.Conditions, func(c Condition) bool { return c.Field != Way && c.Field != In && c.Field != Family })
+	return !slices.ContainsFunc(r.Conditions, func(c Condition) bool {
+		return c.Field != Way && c.Field != In && c.Field != Family && c.Field != Proto
+	})
 }
 
 // passed reports whether a skip leads over a rule to one below, or behind it.

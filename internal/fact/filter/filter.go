@@ -156,6 +156,8 @@ func among(f Field, v, a string) match {
 			return no
 		}
 		return maybe
+	case strings.ContainsAny(a, "@<$("): // a set
+		return maybe
 	case f == From || f == To:
 		wide, ok := prefix(a)
 		narrow, known := prefix(v)
@@ -168,10 +170,12 @@ func among(f Field, v, a string) match {
 			return maybe
 		}
 		return no
-	case f == SPort || f == DPort:
+	case f == SPort || f == DPort || f == Type:
 		wide, ok := ports(a)
 		narrow, known := ports(v)
 		switch {
+		case (!ok || !known) && f == Type: // another name
+			return no
 		case !ok || !known:
 			return maybe
 		case wide[0] <= narrow[0] && narrow[1] <= wide[1]:
@@ -182,8 +186,6 @@ func among(f Field, v, a string) match {
 		return no
 	case strings.ContainsAny(a, "*+") && strings.HasPrefix(v, a[:strings.IndexAny(a, "*+")]):
 		return yes
-	case strings.ContainsAny(a, "@<$("): // a set
-		return maybe
 	}
 	return no
 }

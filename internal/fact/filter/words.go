@@ -26,6 +26,8 @@ func (r *Rule) Add(f Field, not bool, any ...string) {
 				w = n
 			}
 		case Type:
+			base, code, coded := strings.Cut(w, "/")
+			w, r.Vague = base, r.Vague || coded && code != "0"
 			if n, ok := types[w]; ok {
 				w = n
 			}
@@ -64,6 +66,23 @@ func (r *Rule) All() bool {
 		}
 	}
 	return !r.Vague
+}
+
+// Refuses6 reports whether a ruleset drops all of IPv6 on purpose: in a rule about nothing else, or going out too.
+func (s *Ruleset) Refuses6() bool {
+	for i := range s.Chains {
+		c := &s.Chains[i]
+		if c.Hook == "output" && c.Family == "6" && c.Policy == Drop {
+			return true
+		}
+		for _, r := range c.Rules {
+			six, _ := One(r.Conditions, Family)
+			if r.Action == Drop && !r.Vague && six == "6" && r.isDefault() && !slices.ContainsFunc(r.Conditions, func(c Condition) bool { return c.Field == Proto }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Neighbours are the packets by which an IPv6 host finds its neighbours.

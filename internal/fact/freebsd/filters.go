@@ -29,11 +29,8 @@ func FilterProblems(texts map[string]string, pf, ipfw, open bool) (all []fact.Pr
 		m.problems(func(name string, line int, detail string) { add("/etc/pf.conf", name, line, detail) })
 		needed(&m.set, rc, texts["/etc/ssh/sshd_config"], func(name string) { add("/etc/pf.conf", name, m.set.Chains[0].Default(), "") })
 	}
-	for _, file := range []string{"/etc/ipfw.rules", "/usr/local/etc/ipfw.rules", "/etc/ipfw.conf"} {
-		text := texts[file]
-		if !ipfw || text == "" || len(text) > 1<<20 {
-			continue
-		}
+	const file = "/etc/ipfw.rules"
+	if text := texts[file]; ipfw && text != "" && len(text) < 1<<20 {
 		s := ipfwFilter(text, map[bool]filter.Action{true: filter.Accept, false: filter.Drop}[open])
 		for _, d := range s.Unreached() {
 			if s.Partial {
@@ -80,7 +77,7 @@ func needed(s *filter.Ruleset, rc, sshd string, add func(name string)) {
 			add("filter-ssh")
 		}
 	}
-	if drops(usesIPv6, filter.Neighbours()...) {
+	if !s.Refuses6() && drops(usesIPv6, filter.Neighbours()...) {
 		add("filter-neighbours")
 	}
 	if drops(usesCARP, filter.Packet{filter.Family: "4", filter.Proto: "carp", filter.Way: "in", filter.To: "224.0.0.18", filter.State: "new"}) {

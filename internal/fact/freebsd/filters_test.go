@@ -17,6 +17,10 @@ func TestFilterProblems(t *testing.T) {
 		{"a quick block of everything", pf, "ext_if = \"em0\"\nblock in quick on $ext_if\npass in on $ext_if proto tcp to port 22\n", "", "filter-dead:3(2)"},
 		{"a quick block of some", pf, "block in on em0\nblock in quick on em0 from <bad>\npass in on em0 proto tcp to port 22\nblock in quick on em1\n", "", ""},
 		{"a default, and what it does not hold for", pf, "block in all\nblock out all\npass out keep state\n", "", ""},
+		{"defaults of protocols, and what they do not hold for", pf, "block return-rst in log on em0 proto tcp all\nblock return-icmp out on em0 proto udp all\npass in on em0 proto { tcp udp } all\npass out on em0 proto udp all keep state\n", "", ""},
+		{"rules of an anchor", pf, "anchor on em0 {\n pass proto tcp to port 22\n block\n}\n", "", ""},
+		{"a table with blanks", pf, "block all\npass in quick proto tcp to port 22 keep state (max-src-conn 5, overload < bad >)\nblock in quick from <bad >\n", "", "pf-overload-late:3"},
+		{"IPv6 blocked on purpose", pf, head + "block quick inet6\npass out\n", six, ""},
 		{"flags", pf, "pass in on em0 proto tcp to port 22\nblock in quick on em0 proto tcp flags FUP/FUP\n", "", ""},
 		{"a narrower block", pf, "pass out all\nblock out on em0 from 192.0.2.1\n", "", ""},
 		{"the address before the redirection", pf, "ext = \"igb0\"\nrdr on $ext proto tcp from any to ($ext) port { 80 443 } -> 10.0.0.5\nblock all\npass out\npass in on $ext proto tcp from any to ($ext) port { 80 443 }\n", "", "filter-redirect:2"},
@@ -50,6 +54,7 @@ func TestFilterProblems(t *testing.T) {
 		{"a deny of everything that an allow hides", ipfw, "add 100 deny tcp from any to me 25\nadd 200 allow ip from any to any\nadd 300 deny log ip from any to any\n", "", "filter-dead:3(2)"},
 		{"a last deny below an allow", ipfw, "add 100 deny tcp from any to me 25\nadd 65533 allow ip from any to any\nadd 65534 deny ip from any to any\n", "", ""},
 		{"rules that the shell chooses", ipfw, "if [ x ]; then\nipfw add 200 allow tcp from any to me 22 in\nfi\n", "", ""},
+		{"ports as options", ipfw, "add 100 deny tcp from any to me dst-port 20-30 in\nadd 200 allow tcp from any to me dst-port 22 in setup keep-state\n", "", "filter-dead:2(1)"},
 		{"skipped", ipfw, "add 100 skipto 1000 tcp from any to any out setup keep-state\nadd 150 allow tcp from any to me 22 in via em0\nadd 200 deny ip from any to any\nadd 1000 allow ip from any to any\n", "", "filter-replies:2"},
 		{"translated first", ipfw, "ipfw nat 1 config if em0\nipfw add 100 nat 1 ip from any to any via em0\nipfw add 200 allow tcp from any to me 22 in\n", "", ""},
 	} {

@@ -164,6 +164,10 @@ func (p *ipfwRule) option(w string) {
 			p.next()
 		}
 		p.next()
+	case "src-port":
+		r.Add(filter.SPort, false, strings.Split(p.next(), ",")...)
+	case "dst-port":
+		r.Add(filter.DPort, false, strings.Split(p.next(), ",")...)
 	case "icmptypes", "icmp6types":
 		r.Add(filter.Type, false, strings.Split(p.next(), ",")...)
 	case "log", "logamount":

@@ -290,8 +290,8 @@ type pfLexer struct {
 }
 
 // pfToken matches a token of pf.conf: an end of line, the blank at a continued one, a separator, a
-// comment, quoted text, a symbol, or a word.
-var pfToken = regexp.MustCompile(`^(?:\n|\\[ \t\r]*\n|[ \t\r\v\f,]|#[^\n]*|"[^"]*"?|'[^']*'?|[{}()=]|[^ \t\n\r\v\f,#"'{}()=][^ \t\n\r\v\f,#"{}()=]*)`)
+// comment, quoted text, a table with blanks around its name, a symbol, or a word.
+var pfToken = regexp.MustCompile(`^(?:<[ \t]*[A-Za-z_][\w.-]*[ \t]*>|\n|\\[ \t\r]*\n|[ \t\r\v\f,]|#[^\n]*|"[^"]*"?|'[^']*'?|[{}()=]|[^ \t\n\r\v\f,#"'{}()=][^ \t\n\r\v\f,#"{}()=]*)`)
 
 func (l *pfLexer) next() (pfStatement, bool) {
 	var s pfStatement
@@ -310,8 +310,11 @@ func (l *pfLexer) next() (pfStatement, bool) {
 			if len(s.words) == 0 {
 				s.line, s.text = line, l.lineAt(at)
 			}
-			if word[0] == '"' || word[0] == '\'' {
+			switch word[0] {
+			case '"', '\'':
 				word = strings.Trim(word, word[:1])
+			case '<':
+				word = strings.Join(strings.Fields(word), "")
 			}
 			if depth = l.braces(&s, word, depth); depth < 0 {
 				return s, true

@@ -2,6 +2,7 @@ package freebsd
 
 import (
 	"net/netip"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -24,9 +25,16 @@ type pfNAT struct {
 	from filter.Condition
 }
 
-// pfFilter models a pf.conf.
+// anchored matches an anchor with rules in braces, which are evaluated only where it matches.
+var anchored = regexp.MustCompile(`(?m)^[ \t]*anchor\b[^\n#]*\{`)
+
+// pfFilter models a pf.conf; one with rules in anchors is not modelled.
 func pfFilter(text string) *pfModel {
 	m := &pfModel{}
+	if anchored.MatchString(text) {
+		m.set.Partial, m.set.Chains = true, make([]filter.Chain, 1)
+		return m
+	}
 	c := filter.Chain{Hook: "input", Line: 1, Last: true, Policy: filter.Accept}
 	lexer := pfLexer{text: text, line: 1, macros: map[string]string{}}
 	for range 8192 {

@@ -19,14 +19,19 @@ var filterFiles = []struct{ path, family string }{
 	{"/etc/iptables/rules.v6", "6"}, {"/etc/sysconfig/ip6tables", "6"}, {"/etc/iptables/ip6tables.rules", "6"},
 }
 
-// dhcpv6 matches files of networkd and ifupdown that configure an interface by DHCPv6.
-var dhcpv6 = regexp.MustCompile(`(?m)^[ \t]*DHCP=(?:yes|true|ipv6|on|1)\b|^[ \t]*iface \S+ inet6 dhcp\b`)
+var (
+	// dhcpv6 matches files of networkd and ifupdown that configure an interface by DHCPv6, beyond DHCP=yes.
+	dhcpv6 = regexp.MustCompile(`(?m)^[ \t]*DHCP=ipv6\b|^\[DHCPv6\]|^[ \t]*(?:DHCP)?PrefixDelegation|^[ \t]*iface \S+ inet6 dhcp\b`)
+	// without6 matches what switches IPv6 off.
+	without6 = regexp.MustCompile(`(?m)^[ \t]*-?net[./]ipv6[./]conf[./]all[./]disable_ipv6[ \t]*=[ \t]*1|^[^#\n]*\bipv6\.disable(?:_ipv6)?=1`)
+)
 
 // FilterProblems finds rules that never decide, and packets that the files' rulesets drop though the
 // host needs them. texts are a host's files by path.
 func FilterProblems(texts map[string]string) (all []fact.Problem) {
-	asks := false
+	asks, six := false, true
 	for name, text := range texts {
+		six = six && !without6.MatchString(text)
 		asks = asks || (strings.HasSuffix(name, ".network") || strings.HasPrefix(name, "/etc/network/interfaces")) && dhcpv6.MatchString(text)
 	}
 	for _, f := range filterFiles {
@@ -44,7 +49,7 @@ func FilterProblems(texts map[string]string) (all []fact.Problem) {
 		} else {
 			found.set = iptablesFilter(text, f.family)
 		}
-		found.check(asks)
+		found.check(six && !found.set.Refuses6(), asks)
 		all = append(all, found.all...)
 	}
 	return all
@@ -69,7 +74,7 @@ func (p *filterProblems) dropped(name, hook string, packet filter.Packet) bool {
 	return is
 }
 
-func (p *filterProblems) check(dhcpv6 bool) {
+func (p *filterProblems) check(six, dhcpv6 bool) {
 	for _, d := range p.set.Unreached() {
 		p.add("filter-dead", d.Line, strconv.Itoa(d.By))
 	}
@@ -103,6 +108,9 @@ func (p *filterProblems) check(dhcpv6 bool) {
 		p.dropped("filter-forward", "forward", filter.Packet{filter.Family: "4", filter.State: "new", filter.Status: "none"})
 	}
 	for _, packet := range filter.Neighbours() {
+		if !six {
+			break
+		}
 		if packet[filter.In] = outside; p.dropped("filter-neighbours", "input", packet) {
 			break
 		}
@@ -121,7 +129,7 @@ func (p *filterProblems) chains() {
 			if c.Hook != "input" || r.Action != filter.Accept || r.Vague {
 				continue
 			}
-			if c.Policy == filter.Drop && r.All() {
+			if c.Policy == filter.Drop && r.All() && (len(r.Conditions) > 0 || j < len(c.Rules)-1) {
 				p.add("filter-accepts-all", r.Line, "")
 			}
 			packet, _ := (&filter.Redirect{Before: r.Conditions}).Redirected()
