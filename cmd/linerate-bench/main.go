@@ -1,5 +1,6 @@
-// Command linerate-bench measures linerate itself: its statistics by simulation, and the
-// changes that it offers. It is for developers and doubters of linerate.
+// Command linerate-bench measures linerate itself: what prove concludes, by simulation, and the
+// changes that linerate offers. It is for developers and doubters of linerate; other benches run by
+// go test -bench in the packages under bench.
 package main
 
 import (
