@@ -61,6 +61,9 @@ func (in *inspection) texts(below string) {
 	}
 	in.addSlips("", fact.SlipsAcross(in.written))
 	in.addSlips("", in.filterProblems())
+	if in.f.OS == fact.Linux {
+		in.addSlips("", linux.NetworkProblems(in.written))
+	}
 }
 
 // filterProblems judges the packet filters' files, by the paths that they have here.

@@ -119,7 +119,7 @@ func Refused(files fact.Files, pf, ipfw string) []fact.Problem {
 			break
 		}
 	}
-	refused = append(refused, addressSlips(lines)...)
+	refused = append(refused, addressSlips(lines, known.NICs)...)
 	for _, l := range lines {
 		if words := strings.Fields(l.Value); l.Effective && !l.Default && len(words) > 0 && !strings.ContainsAny(l.Value, `"'\\`) {
 			refused = rcLine(refused, l, words)

@@ -73,23 +73,23 @@ func TestAddressSlips(t *testing.T) {
 		"ifconfig_em1_name=\"wan0\"\nifconfig_wan0=\"inet 198.18.5.1/24\"": "",
 		`rtadvd_interfaces="em1"`:                                   "rc-rtadvd",
 		`rtadvd_interfaces="em0"`:                                   "",
-		`defaultrouter="198.18.1.1"`:                                "rc-router-far",
-		`defaultrouter="198.18.0.2"`:                                "rc-router-self",
+		`defaultrouter="198.18.1.1"`:                                "net-router-far",
+		`defaultrouter="198.18.0.2"`:                                "net-router-self",
 		`defaultrouter="198.18.0.1/24"`:                             "rc-router-length",
 		`defaultrouter="198.18.0.1"`:                                "",
-		`ipv6_defaultrouter="2001:db8:2::1"`:                        "rc-router-far",
+		`ipv6_defaultrouter="2001:db8:2::1"`:                        "net-router-far",
 		`ipv6_defaultrouter="2001:db8:1::1"`:                        "",
 		`ipv6_defaultrouter="fe80::1%em0"`:                          "",
-		`ifconfig_em0_alias0="inet 198.18.0.2/32"`:                  "rc-address-twice",
+		`ifconfig_em0_alias0="inet 198.18.0.2/32"`:                  "net-address-twice",
 		`ifconfig_em0_alias0="inet 198.18.0.3/32"`:                  "",
-		`ifconfig_em1="inet 198.18.0.9 netmask 0xffffff00"`:         "rc-same-network",
+		`ifconfig_em1="inet 198.18.0.9 netmask 0xffffff00"`:         "net-same-network",
 		`ifconfig_em1="inet 198.18.0.9 netmask 0xffffff00 fib 1"`:   "",
-		`ifconfig_em1="inet 198.18.1.255/24"`:                       "rc-network-address",
-		`ifconfig_em1="inet 198.18.2.0 netmask 255.255.255.0"`:      "rc-network-address",
+		`ifconfig_em1="inet 198.18.1.255/24"`:                       "net-network-address",
+		`ifconfig_em1="inet 198.18.2.0 netmask 255.255.255.0"`:      "net-network-address",
 		`ifconfig_em1="inet 198.18.3.0 netmask 255.255.254.0"`:      "",
 		`ifconfig_em1="inet 198.18.4.0/31"`:                         "",
-		`route_a="-net 198.19.0.0/16 198.18.7.1"`:                   "rc-route-far",
-		`route_a="-net 198.19.0.0/16 198.18.0.2"`:                   "rc-route-self",
+		`route_a="-net 198.19.0.0/16 198.18.7.1"`:                   "net-route-far",
+		`route_a="-net 198.19.0.0/16 198.18.0.2"`:                   "net-route-self",
 		`route_a="-net 198.19.0.0 -netmask 255.255.0.0 198.18.0.9"`: "",
 		`route_a="-net 198.19.0.0/16 -iface em0"`:                   "",
 		`ifconfig_gif0="tunnel 198.18.0.2 203.0.113.1 inet 10.9.0.1 10.9.0.2 netmask 255.255.255.252"` + "\nroute_a=\"-net 198.19.0.0/16 10.9.0.2\"": "",
@@ -99,7 +99,7 @@ func TestAddressSlips(t *testing.T) {
 		"ipv4_addrs_em1=\"198.18.9.1/24 198.18.10.1/24\"\ndefaultrouter=\"198.18.10.9\"": "",
 	} {
 		got := ""
-		for _, p := range addressSlips(ReadRC(tree{"/etc/rc.conf": base + line + "\n"}).Lines) {
+		for _, p := range addressSlips(ReadRC(tree{"/etc/rc.conf": base + line + "\n"}).Lines, nil) {
 			got += p.Message
 		}
 		if got != want {

@@ -1,23 +1,15 @@
 package freebsd
 
 import (
-	"encoding/binary"
-	"math/bits"
+	"cmp"
 	"net/netip"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/fact/network"
 )
-
-// rcAddress is an address of an interface in rc.conf, or of its peer, with its network.
-type rcAddress struct {
-	netip.Prefix
-	line fact.Line
-	port string // "" of a peer
-}
 
 var (
 	// addressed matches an address of ifconfig(8), that of a peer, and the mask or length.
@@ -30,118 +22,109 @@ var (
 )
 
 // addressSlips finds addresses, routers and routes of rc.conf that contradict each other.
-func addressSlips(lines []fact.Line) (all []fact.Problem) {
-	set, open := rcAddresses(lines)
-	names := map[string]bool{}
+func addressSlips(lines []fact.Line, nics []fact.NIC) []fact.Problem {
+	h, names := network.New(), map[string]bool{}
+	for _, n := range nics {
+		rcModel(h, n)
+	}
 	for _, l := range lines {
-		names[l.Name] = names[l.Name] || l.Effective
-	}
-	add := func(l fact.Line, slip string) {
-		all = append(all, fact.Problem{File: l.File, Line: l.Number, Kind: fact.ProblemSlip, Message: slip})
-	}
-	for i, a := range set {
-		if a.port != "" && a.Addr().Is4() && a.Bits() < 31 && a.Bits() > 7 && (a.Addr() == a.Masked().Addr() || a.Addr() == last(a.Prefix)) {
-			add(a.line, "rc-network-address")
-		}
-		if at := slices.IndexFunc(set[:i], a.collides); at >= 0 {
-			add(a.line, map[bool]string{true: "rc-address-twice", false: "rc-same-network"}[set[at].Addr() == a.Addr()])
+		if l.Effective && !l.Default {
+			names[l.Name] = true
+			rcAddresses(h, l)
 		}
 	}
 	for _, l := range lines {
-		words, what := []string{"", l.Value}, "router"
+		at, words, router := network.Place{File: l.File, Line: l.Number}, []string{"", l.Value}, true
 		switch {
 		case !l.Effective || l.Default:
 			continue
 		case strings.HasPrefix(l.Name, "ifconfig_") && strings.HasSuffix(l.Name, "_name"):
 			if old := strings.TrimSuffix(l.Name, "_name"); names[old] && !names["ifconfig_"+l.Value] {
-				add(l, "rc-renamed")
+				h.Problem(at, "rc-renamed", "")
 			}
 			continue
-		case l.Name == "rtadvd_interfaces" && !open[true]:
-			for _, w := range strings.Fields(l.Value) {
-				if port := strings.ReplaceAll(w, ".", "_"); !slices.ContainsFunc(set, func(n rcAddress) bool { return n.port == port && n.Addr().Is6() }) {
-					add(l, "rc-rtadvd")
-					break
-				}
+		case l.Name == "rtadvd_interfaces" && !h.Open[true]:
+			if slices.ContainsFunc(strings.Fields(l.Value), func(w string) bool {
+				return !slices.ContainsFunc(h.Interface(rcName(w)).Addresses, func(a network.Address) bool { return a.Addr().Is6() })
+			}) && h.Has(true) {
+				h.Problem(at, "rc-rtadvd", "")
 			}
 			continue
 		case strings.HasPrefix(l.Name, "route_"), strings.HasPrefix(l.Name, "ipv6_route_"):
-			what, words = "route", append(strings.Fields(argument.ReplaceAllString(l.Value, "")), "")
+			words, router = append(strings.Fields(argument.ReplaceAllString(l.Value, "")), ""), false
 		case l.Name != "defaultrouter" && l.Name != "ipv6_defaultrouter":
 			continue
 		}
 		gate, err := netip.ParseAddr(words[min(1, len(words)-1)])
 		_, wide := netip.ParsePrefix(l.Value)
 		switch {
-		case wide == nil && what == "router":
-			add(l, "rc-router-length")
-		case err != nil || noGate.MatchString(l.Value):
-		case slices.ContainsFunc(set, func(n rcAddress) bool { return n.Addr() == gate && n.port != "" }):
-			add(l, "rc-"+what+"-self")
-		case !open[gate.Is6()] && !gate.IsLinkLocalUnicast() && !slices.ContainsFunc(set, func(n rcAddress) bool { return n.Contains(gate) }):
-			add(l, "rc-"+what+"-far")
+		case wide == nil && router:
+			h.Problem(at, "rc-router-length", "")
+		case err == nil && !noGate.MatchString(l.Value):
+			h.Routes = append(h.Routes, network.Route{Place: at, Via: gate, To: map[bool]netip.Prefix{true: netip.PrefixFrom(gate, 0).Masked()}[router]})
 		}
 	}
-	return all
+	return h.Problems()
 }
 
-// collides reports an address that is the other one, or in its network at another interface.
-func (a rcAddress) collides(b rcAddress) bool {
-	if strings.Contains(a.line.Value+b.line.Value, "fib ") || a.port == "" || b.port == "" || a.Addr().IsLinkLocalUnicast() || strings.HasPrefix(a.port, "lo") || strings.HasPrefix(b.port, "lo") {
-		return false
+// rcName returns an interface's name as a part of a variable's.
+func rcName(name string) string { return strings.ReplaceAll(name, ".", "_") }
+
+// rcModel adds an interface that rc.conf creates or configures.
+func rcModel(h *network.Host, n fact.NIC) {
+	i := h.Interface(rcName(n.Name))
+	i.Declared, i.Parent = true, n.Parent
+	if len(n.Configured) > 0 {
+		i.Place = network.Place{File: n.Configured[0].File, Line: n.Configured[0].Number}
 	}
-	return a.Addr() == b.Addr() && a.line.Name != b.line.Name || a.Masked() == b.Masked() && a.port != b.port && a.Bits() < a.Addr().BitLen()-1
+	if n.Kind == fact.KindLAGG {
+		i.Kind = network.Bond
+		for _, m := range n.Members {
+			h.Own(rcName(m), i.Name, i.Place, false)
+		}
+	}
+	if bytes, is := network.Overheads[n.Driver]; is {
+		i.Kind, i.Overhead = network.Tunnel, bytes
+	}
+	for _, l := range n.Configured {
+		if m := mtuOf.FindStringSubmatch(l.Value); m != nil {
+			i.MTU, i.MTUPlace = fact.Int(m[1]), network.Place{File: l.File, Line: l.Number}
+		}
+		if m := vlanOf.FindStringSubmatch(l.Value); m != nil && n.Kind == fact.KindVLAN {
+			i.Kind, i.ID, i.Parent = network.VLAN, fact.Int(m[1]), cmp.Or(m[2], i.Parent)
+			i.Place = network.Place{File: l.File, Line: l.Number}
+		}
+	}
 }
 
-// rcAddresses returns the addresses of rc.conf, and whether a host may have others, by family (IPv6: true).
-func rcAddresses(lines []fact.Line) (all []rcAddress, open map[bool]bool) {
-	more, open := false, map[bool]bool{false: true, true: true}
-	for _, l := range lines {
-		of, value := ofPort.FindStringSubmatch(l.Name), strings.Join(strings.Fields(l.Value), " ")
-		if !l.Effective || l.Default {
+var (
+	// vlanOf matches the number of a VLAN and what it stands on.
+	vlanOf = regexp.MustCompile(`(?:^| )vlan (\d+)(?: vlandev (\S+))?`)
+	mtuOf  = regexp.MustCompile(`(?:^| )mtu (\d+)`)
+)
+
+// rcAddresses adds the addresses of a line of rc.conf.
+func rcAddresses(h *network.Host, l fact.Line) {
+	of, value := ofPort.FindStringSubmatch(l.Name), strings.Join(strings.Fields(l.Value), " ")
+	if elsewhere.MatchString(l.Name + "=" + value) {
+		h.Open[true], h.Open[false] = true, true
+	}
+	if strings.HasPrefix(l.Name, "ipv4_addrs_") {
+		value = "inet " + strings.ReplaceAll(value, " ", " inet ")
+	}
+	at := network.Place{File: l.File, Line: l.Number}
+	for _, m := range addressed.FindAllStringSubmatch(value, -1) {
+		if of == nil {
+			h.Open[true], h.Open[false] = true, true
 			continue
 		}
-		more = more || elsewhere.MatchString(l.Name+"="+value)
-		if strings.HasPrefix(l.Name, "ipv4_addrs_") {
-			value = "inet " + strings.ReplaceAll(value, " ", " inet ")
+		i := h.Interface(of[1])
+		if !h.Address(i, m[1]+network.Length(m[1], m[3]), at) {
+			continue
 		}
-		for _, m := range addressed.FindAllStringSubmatch(value, -1) {
-			p, err := netip.ParsePrefix(m[1] + lengthOf(m[1], m[3]))
-			if of == nil || err != nil {
-				more = true
-				continue
-			}
-			open[p.Addr().Is6()] = false
-			all = append(all, rcAddress{p, l, of[1]})
-			if peer, err := netip.ParseAddr(m[2]); err == nil {
-				all = append(all, rcAddress{Prefix: netip.PrefixFrom(peer, 32), line: l})
-			}
+		i.Addresses[len(i.Addresses)-1].Shared = strings.Contains(value, "fib ")
+		if peer, err := netip.ParseAddr(m[2]); err == nil {
+			i.Addresses = append(i.Addresses, network.Address{Prefix: netip.PrefixFrom(peer, 32), Place: at, Shared: true})
 		}
 	}
-	return all, map[bool]bool{false: more || open[false], true: more || open[true]}
-}
-
-// lengthOf returns the length of an address's network, as a suffix.
-func lengthOf(address, mask string) string {
-	number, err := strconv.ParseUint(mask, 0, 32)
-	if dotted, _ := netip.ParseAddr(mask); dotted.Is4() {
-		number, err = uint64(binary.BigEndian.Uint32(dotted.AsSlice())), nil
-	}
-	switch {
-	case strings.Contains(address, "/"):
-		return ""
-	case err == nil && number > 128:
-		return "/" + strconv.Itoa(bits.OnesCount64(number))
-	case err == nil:
-		return "/" + mask
-	case strings.Contains(address, ":"):
-		return "/64"
-	}
-	return "/unknown"
-}
-
-// last returns the last address of an IPv4 network.
-func last(p netip.Prefix) netip.Addr {
-	n := binary.BigEndian.Uint32(p.Masked().Addr().AsSlice()) | uint32(1<<(32-p.Bits())-1)
-	return netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, n)))
 }

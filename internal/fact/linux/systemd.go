@@ -11,24 +11,24 @@ import (
 // entry is one line of an INI file with its section.
 type entry struct {
 	section, key, value, text string
-	number                    int
+	number, of                int // its line, and the line of its section
 }
 
 // ini parses the format shared by systemd, NetworkManager and TuneD.
 func ini(text string) []entry {
 	var all []entry
-	section := ""
+	section, of := "", 0
 	for i, raw := range fact.Lines(text) {
 		s := strings.TrimSpace(raw)
 		if s == "" || s[0] == '#' || s[0] == ';' {
 			continue
 		}
 		if s[0] == '[' && strings.HasSuffix(s, "]") {
-			section = s[1 : len(s)-1]
+			section, of = s[1:len(s)-1], i+1
 			continue
 		}
 		if key, value, ok := strings.Cut(s, "="); ok && len(all) < fact.MaxLines {
-			all = append(all, entry{section, strings.TrimSpace(key), strings.TrimSpace(value), raw, i + 1})
+			all = append(all, entry{section, strings.TrimSpace(key), strings.TrimSpace(value), raw, i + 1, of})
 		}
 	}
 	return all

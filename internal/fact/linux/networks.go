@@ -1,0 +1,228 @@
+package linux
+
+import (
+	"maps"
+	"net/netip"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"linerate/internal/fact"
+	"linerate/internal/fact/network"
+)
+
+// NetworkProblems finds what the files of each program that configures interfaces say against each
+// other. texts are a host's files by path.
+func NetworkProblems(texts map[string]string) (all []fact.Problem) {
+	// Files in name order, whatever their directory: networkd and netplan read them so.
+	paths := slices.SortedFunc(maps.Keys(texts), func(a, b string) int { return strings.Compare(path.Base(a)+a, path.Base(b)+b) })
+	others := slices.ContainsFunc(paths, func(p string) bool { return addsAddresses.MatchString(p) || runsIP.MatchString(texts[p]) })
+	for _, read := range []func(*networkFiles){(*networkFiles).networkd, (*networkFiles).netplan, (*networkFiles).ifupdown, (*networkFiles).keyfiles} {
+		f := networkFiles{Host: network.New(), texts: texts, paths: paths}
+		f.Open[true], f.Open[false], f.Elsewhere = others, others, others
+		read(&f)
+		if !f.broken {
+			all = append(all, f.Problems()...)
+		}
+	}
+	return all
+}
+
+var (
+	// addsAddresses matches files of programs that add addresses, routes and rules.
+	addsAddresses = regexp.MustCompile(`^/etc/(?:wireguard|openvpn|keepalived|frr|bird|swanctl|ppp/peers|sysconfig/network-scripts)/|^/etc/ipsec\.conf`)
+	// runsIP matches commands that do, and what sets an MTU elsewhere.
+	runsIP = regexp.MustCompile(`(?m)(?:^|[ \t/=;&])ip[ \t]+(?:-\S+[ \t]+)*(?:ro?u?t?e?|rule?|ad?d?r?e?s?s?|link|l)[ \t]|^MTUBytes=.*\n(?:.*\n)*?\[Match\]|/sys/class/net/\S+/mtu\b`)
+)
+
+// networkFiles is a model of what one program's files say.
+type networkFiles struct {
+	*network.Host
+	texts  map[string]string
+	paths  []string
+	broken bool // a file cannot be read
+}
+
+// create makes an interface of a kind that a program names.
+func (f *networkFiles) create(name, kind string, at network.Place) *network.Interface {
+	i := f.Interface(name)
+	i.Place, i.Kind, i.Declared = at, kind, true
+	if bytes, is := network.Overheads[kind]; is {
+		i.Kind, i.Overhead = network.Tunnel, bytes
+	}
+	return i
+}
+
+func (f *networkFiles) parent(i *network.Interface, name string, at network.Place, strict bool) {
+	i.Parent = name
+	f.Mentioned = append(f.Mentioned, network.Name{Place: at, Name: name, Strict: strict})
+}
+
+// gateway adds a route; a destination that cannot be read may be any.
+func (f *networkFiles) gateway(r network.Route, to, via string) {
+	var err error
+	if r.Via, err = netip.ParseAddr(via); err != nil {
+		if via != "" {
+			return // a name such as _dhcp4
+		}
+	}
+	switch {
+	case to == "default" || to == "" || to == "0.0.0.0/0" || to == "::/0":
+		r.To = netip.PrefixFrom(map[bool]netip.Addr{true: netip.IPv6Unspecified(), false: netip.IPv4Unspecified()}[r.Via.Is6()], 0)
+	case !strings.Contains(to, "/"):
+		if a, err := netip.ParseAddr(to); err == nil {
+			r.To = netip.PrefixFrom(a, a.BitLen())
+		}
+	default:
+		r.To, _ = netip.ParsePrefix(to)
+	}
+	f.Routes = append(f.Routes, r)
+}
+
+var no = []string{"no", "false", "off", "0", ""}
+
+// networkd reads systemd.netdev(5) and systemd.network(5).
+func (f *networkFiles) networkd() {
+	var before []string
+	for _, p := range f.paths {
+		dir := path.Dir(p)
+		if dir != networkDirs[0] && dir != networkDirs[1] && dir != networkDirs[2] {
+			continue
+		}
+		switch entries := ini(f.texts[p]); path.Ext(p) {
+		case ".netdev":
+			f.netdev(p, entries)
+		case ".network":
+			before = f.networkFile(p, entries, before)
+		case ".link":
+			f.Elsewhere = f.Elsewhere || slices.ContainsFunc(entries, func(e entry) bool { return e.key == "MTUBytes" })
+		}
+	}
+	for _, i := range f.Interfaces {
+		if above := []string{network.VLAN, "macvlan", "ipvlan", "macvtap", "ipvtap"}; slices.Contains(above, i.Kind) && i.Parent == "" {
+			f.Problem(i.Place, "networkd-child", "")
+		}
+	}
+}
+
+func (f *networkFiles) netdev(p string, entries []entry) {
+	name, kind := "", ""
+	for _, e := range entries {
+		switch e.section + "." + e.key {
+		case "NetDev.Name":
+			name = e.value
+		case "NetDev.Kind":
+			kind = e.value
+		}
+	}
+	if !validName(name) {
+		return
+	}
+	i := f.create(name, kind, network.Place{File: p, Line: 1})
+	for _, e := range entries {
+		at := network.Place{File: p, Line: e.number}
+		switch e.section + "." + e.key {
+		case "NetDev.Name":
+			i.Place = at
+		case "NetDev.MTUBytes":
+			i.MTU, i.MTUPlace = fact.Int(e.value), at
+		case "VLAN.Id":
+			i.ID = fact.Int(e.value)
+		case "Tunnel.Local", "VXLAN.Local":
+			i.Local, _ = netip.ParseAddr(e.value)
+			i.LocalPlace = at
+		}
+	}
+}
+
+// networkFile reads a .network file. before are the names and patterns that earlier files match.
+func (f *networkFiles) networkFile(p string, entries []entry, before []string) []string {
+	var names []string
+	others, at := false, network.Place{File: p, Line: 1}
+	for _, e := range entries {
+		if e.section == "Match" && e.key == "Name" {
+			names, at.Line = append(names, strings.Fields(e.value)...), e.number
+			continue
+		}
+		others = others || e.section == "Match" || e.key == "Unmanaged" && !slices.Contains(no, e.value)
+	}
+	plain := len(names) > 0 && !slices.ContainsFunc(names, func(n string) bool { return strings.ContainsAny(n, "*?[!") })
+	if plain && !others {
+		hidden := !slices.ContainsFunc(names, func(n string) bool {
+			return !slices.ContainsFunc(before, func(b string) bool { ok, _ := path.Match(b, n); return ok })
+		})
+		if hidden {
+			f.Problem(at, "network-order", "")
+			return before
+		}
+	}
+	if !plain {
+		names, others = []string{"@" + p}, others || slices.ContainsFunc(names, func(n string) bool { return n[0] == '!' })
+	}
+	for _, n := range names {
+		i := f.Interface(n)
+		i.Declared = true
+		f.networkEntries(i, p, entries, len(names) > 1)
+	}
+	if others {
+		return before
+	}
+	for _, e := range entries {
+		if e.section == "Match" && e.key == "Name" {
+			before = append(before, strings.Fields(e.value)...)
+		}
+	}
+	return before
+}
+
+func (f *networkFiles) networkEntries(i *network.Interface, p string, entries []entry, shared bool) {
+	accepts := true
+	for n, e := range entries {
+		at := network.Place{File: p, Line: e.number}
+		section := func(key string) string {
+			for _, o := range entries {
+				if o.of == e.of && o.key == key {
+					return o.value
+				}
+			}
+			return ""
+		}
+		first := n == 0 || entries[n-1].of != e.of
+		switch e.section + "." + e.key {
+		case "Link.MTUBytes":
+			i.MTU, i.MTUPlace = fact.Int(e.value), at
+		case "Network.Address", "Address.Address":
+			if f.Address(i, e.value, at) {
+				a := &i.Addresses[len(i.Addresses)-1]
+				a.Shared = shared || section("Peer") != "" || section("Scope") == "host"
+			}
+		case "Network.DHCP":
+			if !slices.Contains(no, e.value) {
+				i.Dynamic, i.DHCP = true, at
+			}
+		case "Network.IPv6AcceptRA":
+			accepts = !slices.Contains(no, e.value)
+		case "Network.VLAN", "Network.MACVLAN", "Network.IPVLAN", "Network.MACVTAP", "Network.IPVTAP":
+			for _, name := range strings.Fields(e.value) {
+				f.Interface(name).Parent = i.Name
+				f.Mentioned = append(f.Mentioned, network.Name{Place: at, Name: name, Strict: true})
+			}
+		case "Network.Bond", "Network.Bridge", "Network.VRF":
+			f.Own(i.Name, e.value, at, e.key == "Bond")
+			if master := f.Interface(e.value); master.Kind == "" {
+				master.Kind = strings.ToLower(e.key)
+			}
+			f.Mentioned = append(f.Mentioned, network.Name{Place: at, Name: e.value, Strict: e.key == "Bond"})
+		case "Network.Gateway":
+			f.gateway(network.Route{Place: at, Dev: i.Name}, "", e.value)
+		}
+		switch {
+		case e.section == "Route" && first:
+			f.gateway(network.Route{Place: at, Dev: i.Name, Table: section("Table"), Metric: section("Metric"), OnLink: !slices.Contains(no, section("GatewayOnLink")) || section("Scope") == "link"}, section("Destination"), section("Gateway"))
+		case e.section == "RoutingPolicyRule" && e.key == "Table":
+			f.Rules = append(f.Rules, network.Route{Place: at, Table: e.value})
+		}
+	}
+	f.Open[true] = f.Open[true] || accepts
+}

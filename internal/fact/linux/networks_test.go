@@ -1,0 +1,171 @@
+package linux
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// networkCases are mistakes in the files of an interface's programs, a case each, and next to them
+// files that are right. A file begins with "==> PATH".
+var networkCases = []struct {
+	name         string
+	wrong, right []string
+}{
+	{"two-gateways", []string{
+		"==> /etc/network/interfaces\niface a inet static\n gateway 198.18.0.1\niface b inet static\n gateway 198.18.1.1\n",
+		"==> /etc/network/interfaces\niface a inet static\n gateway 198.18.0.1\n==> /etc/network/interfaces.d/b\niface b inet static\n gateway 198.18.1.1\n",
+		"==> /etc/netplan/a.yaml\nnetwork:\n ethernets:\n  a:\n   routes: [{to: default, via: 198.18.0.1}]\n  b:\n   routes: [{to: default, via: 198.18.1.1}]\n",
+		"==> /etc/netplan/a.yaml\nnetwork:\n ethernets:\n  a:\n   gateway4: 198.18.0.1\n  b:\n   routes: [{to: 0.0.0.0/0, via: 198.18.1.1}]\n",
+		"==> /etc/systemd/network/a.network\n[Match]\nName=a\n[Network]\nGateway=198.18.0.1\n==> /etc/systemd/network/b.network\n[Match]\nName=b\n[Route]\nGateway=198.18.1.1\n",
+		"==> /etc/NetworkManager/system-connections/a.nmconnection\n[connection]\ninterface-name=a\n[ipv4]\nmethod=manual\naddress1=198.18.0.2/24,198.18.0.1\n==> /etc/NetworkManager/system-connections/b.nmconnection\n[connection]\ninterface-name=b\n[ipv4]\nmethod=manual\naddress1=198.18.1.2/24\ngateway=198.18.1.1\n",
+	}, []string{
+		"==> /etc/network/interfaces\niface a inet static\n gateway 198.18.0.1\niface b inet static\n gateway 198.18.1.1\n metric 10\n",
+		"==> /etc/network/interfaces\niface a inet static\n gateway 198.18.0.1\niface a inet6 static\n gateway 2001:2::1\n",
+		"==> /etc/network/interfaces\niface a inet static\n address 198.18.0.2/24\n gateway 198.18.0.1\n==> /etc/network/interfaces.d/b\niface b inet static\n address 198.18.1.2/24\n",
+		"==> /etc/netplan/a.yaml\nnetwork:\n ethernets:\n  a:\n   routes: [{to: default, via: 198.18.0.1}]\n  b:\n   routes: [{to: default, via: 198.18.1.1, metric: 200}]\n",
+		"==> /etc/netplan/a.yaml\nnetwork:\n ethernets:\n  a:\n   routes: [{to: default, via: 198.18.0.1}, {to: default, via: \"2001:2::1\"}]\n",
+		"==> /etc/netplan/a.yaml\nnetwork:\n ethernets:\n  a:\n   routes: [{to: default, via: 198.18.0.1}]\n  b:\n   routes: [{to: default, via: 198.18.1.1, table: 7}]\n   routing-policy: [{from: 198.18.1.2, table: 7}]\n",
+		"==> /etc/NetworkManager/system-connections/a.nmconnection\n[connection]\ninterface-name=a\n[ipv4]\ngateway=198.18.0.1\n==> /etc/NetworkManager/system-connections/b.nmconnection\n[connection]\ninterface-name=b\n[ipv4]\ngateway=198.18.1.1\nroute-metric=300\n",
+	}},
+	{"net-router-far", []string{
+		"==> /etc/systemd/network/a.network\n[Match]\nName=eno1\n[Network]\nAddress=198.18.0.21/27\nGateway=198.18.0.62\n",
+		"==> /etc/NetworkManager/system-connections/a.nmconnection\n[ipv4]\nmethod=manual\naddress1=198.18.0.21/24,198.18.1.1\n",
+		"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets:\n    a:\n      addresses: [198.18.0.2/24]\n      routes:\n        - to: default\n          via: 198.18.1.1\n",
+		"==> /etc/network/interfaces\niface a inet static\n address 198.18.0.2\n netmask 255.255.255.192\n gateway 198.18.0.100\n",
+	}, []string{
+		"==> /etc/systemd/network/a.network\n[Match]\nName=eno1\n[Network]\nAddress=198.18.0.21/26\nGateway=198.18.0.62\n",
+		"==> /etc/systemd/network/a.network\n[Match]\nName=eno1\n[Network]\nAddress=198.18.0.21/32\n[Route]\nGateway=198.18.0.62\nGatewayOnLink=yes\n",
+		"==> /etc/systemd/network/a.network\n[Match]\nName=eno1\n[Address]\nAddress=198.18.0.21/32\nPeer=198.18.0.62/32\n[Route]\nDestination=198.18.0.62\n[Route]\nGateway=198.18.0.62\n",
+		"==> /etc/systemd/network/a.network\n[Match]\nName=eno1\n[Network]\nDHCP=yes\nAddress=198.18.0.21/27\nGateway=198.18.0.62\n",
+		"==> /etc/NetworkManager/system-connections/a.nmconnection\n[ipv4]\nmethod=manual\naddress1=198.18.0.21/24,198.18.0.1\n",
+		"==> /etc/network/interfaces\niface a inet static\n address 198.18.0.2\n netmask 255.255.255.128\n gateway 198.18.0.100\n",
+		"==> /etc/network/interfaces\niface a inet static\n address 198.18.0.2/32\n pointopoint 198.18.0.1\n gateway 198.18.0.1\n",
+		"==> /etc/network/interfaces\niface a inet static\n address 198.18.0.2/32\n up ip route add 198.18.7.1 dev a\n gateway 198.18.7.1\n",
+		"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets:\n    a:\n      addresses:\n        - 198.18.0.2/24:\n            lifetime: 0\n      routes:\n        - to: default\n          via: 198.18.0.1\n",
+		"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets:\n    a:\n      addresses: [198.18.0.2/32]\n      routes:\n        - to: default\n          via: 198.18.1.1\n          on-link: true\n",
+	}},
+	{"net-route-far", []string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets:\n    a:\n      addresses: [198.18.0.2/24]\n      routes:\n        - to: 198.19.0.0/16\n          via: 198.18.1.1\n"},
+		[]string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets:\n    a:\n      addresses: [198.18.0.2/24]\n      routes:\n        - to: 198.19.0.0/16\n          via: 198.18.0.1\n"}},
+	{"net-router-self", []string{"==> /etc/systemd/network/a.network\n[Match]\nName=eth0\n[Network]\nAddress=198.18.0.2/24\nGateway=198.18.0.2\n"},
+		[]string{"==> /etc/systemd/network/a.network\n[Match]\nName=eth0\n[Network]\nAddress=198.18.0.2/24\nGateway=198.18.0.1\n"}},
+	{"net-address-twice", []string{
+		"==> /etc/systemd/network/a.network\n[Match]\nName=eth0\n[Network]\nAddress=198.18.0.2/24\n==> /etc/systemd/network/b.network\n[Match]\nName=eth1\n[Network]\nAddress=198.18.0.2/24\n",
+	}, []string{
+		"==> /etc/systemd/network/a.network\n[Match]\nName=eth0\n[Network]\nAddress=198.18.0.2/24\n==> /etc/systemd/network/b.network\n[Match]\nName=eth1\n[Network]\nAddress=198.18.1.2/24\n",
+		"==> /etc/systemd/network/a.network\n[Match]\nName=eth0\n[Network]\nAddress=198.18.0.2/32\n==> /etc/systemd/network/b.network\n[Match]\nName=eth1\n[Network]\nAddress=198.18.0.2/32\n",
+		"==> /etc/systemd/network/a.network\n[Match]\nName=eth0\n[Network]\nAddress=198.18.0.2/24\nVRF=x\n==> /etc/systemd/network/b.network\n[Match]\nName=eth1\n[Network]\nAddress=198.18.0.2/24\n==> /etc/systemd/network/x.netdev\n[NetDev]\nName=x\nKind=vrf\n[VRF]\nTable=7\n",
+		"==> /etc/NetworkManager/system-connections/a.nmconnection\n[connection]\ninterface-name=e\n[ipv4]\naddress1=198.18.0.2/24\n==> /etc/NetworkManager/system-connections/b.nmconnection\n[connection]\ninterface-name=e\n[ipv4]\naddress1=198.18.0.3/24\n",
+	}},
+	{"net-same-network", []string{
+		"==> /etc/network/interfaces\niface a inet static\n address 198.18.0.2/24\niface b inet static\n address 198.18.0.3\n netmask 255.255.255.0\n",
+	}, []string{
+		"==> /etc/network/interfaces\niface a inet static\n address 198.18.0.2/24\niface a:1 inet static\n address 198.18.0.3/24\n",
+		"==> /etc/network/interfaces\niface a inet static\n address 198.18.0.2/31\niface b inet static\n address 198.18.0.4/31\n",
+		"==> /etc/network/interfaces\niface a inet static\n address 198.18.0.2/24\n up ip rule add from 198.18.0.2 table 7\niface b inet static\n address 198.18.0.3/24\n",
+	}},
+	{"net-network-address", []string{
+		"==> /etc/network/interfaces\niface eth0 inet static\n address 198.18.0.0/24\n", "==> /etc/network/interfaces\niface eth0 inet static\n address 198.18.0.255/24\n",
+		"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets:\n    a:\n      addresses:\n        - 198.18.0.0/24\n",
+	}, []string{
+		"==> /etc/network/interfaces\niface eth0 inet static\n address 198.18.0.1/24\n", "==> /etc/network/interfaces\niface eth0 inet static\n address 198.18.0.0/31\n",
+		"==> /etc/network/interfaces\niface eth0 inet static\n address 198.18.4.255/23\n", "==> /etc/network/interfaces\niface lo inet static\n address 198.18.4.0/24\n",
+	}},
+	{"net-undefined", []string{
+		"==> /etc/systemd/network/e.network\n[Network]\nBond=bond1\n==> /etc/systemd/network/b.netdev\n[NetDev]\nName=bond0\nKind=bond\n",
+		"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets:\n    a:\n      dhcp4: true\n  vlans:\n    v:\n      id: 5\n      link: b\n",
+		"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets:\n    a: {}\n  bonds:\n    bond0:\n      interfaces: [a, b]\n",
+		"==> /etc/NetworkManager/system-connections/a.nmconnection\n[connection]\nid=a\nmaster=bond1\n==> /etc/NetworkManager/system-connections/b.nmconnection\n[connection]\nid=b\ninterface-name=bond0\n",
+	}, []string{
+		"==> /etc/systemd/network/e.network\n[Network]\nBond=bond0\n==> /etc/systemd/network/b.netdev\n[NetDev]\nKind=bond\nName=bond0\n",
+		"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets:\n    a: {dhcp4: true}\n  vlans:\n    v:\n      id: 5\n      link: a\n==> /etc/netplan/b.yaml\nnetwork:\n  ethernets: {c: {}}\n  bonds:\n    bond0:\n      interfaces: [c, v]\n",
+		"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {e1: {}, e2: {}}\n  bonds:\n    b0:\n      interfaces: [e1, e2]\n",
+		"==> /etc/NetworkManager/system-connections/a.nmconnection\n[connection]\nid=a\ncontroller=bond0\n==> /etc/NetworkManager/system-connections/b.nmconnection\n[connection]\nid=b\ninterface-name=bond0\n",
+		"==> /etc/NetworkManager/system-connections/a.nmconnection\n[connection]\nid=a\ncontroller=7f1c\n==> /etc/NetworkManager/system-connections/b.nmconnection\n[connection]\nuuid=7f1c\ninterface-name=bond0\n",
+		"==> /etc/netplan/a.yaml\nnetwork:\n  bonds:\n    bond0:\n      interfaces: &ports [a, b]\n",
+	}},
+	{"networkd-child", []string{"==> /etc/systemd/network/a.netdev\n[NetDev]\nName=vlan5\nKind=vlan\n\n[VLAN]\nId=5\n==> /etc/systemd/network/e.network\n[Match]\nName=eth0\n[Network]\nVLAN=vlan6\n==> /etc/systemd/network/b.netdev\n[NetDev]\nName=vlan6\nKind=vlan\n"},
+		[]string{"==> /etc/systemd/network/a.netdev\n[NetDev]\nName=vlan5\nKind=vlan\n==> /etc/systemd/network/e.network\n[Network]\nVLAN=vlan5\n", "==> /etc/systemd/network/a.netdev\n[NetDev]\nName=br0\nKind=bridge\n"}},
+	{"table-unused", []string{"==> /etc/systemd/network/w.network\n[Route]\nGateway=198.18.0.1\nTable=200\n"},
+		[]string{"==> /etc/systemd/network/w.network\n[Route]\nGateway=198.18.0.1\nTable=200\n[RoutingPolicyRule]\nFrom=198.18.0.2\nTable=200\n", "==> /etc/systemd/network/w.network\n[Route]\nGateway=198.18.0.1\nTable=254\n"}},
+	{"net-rule-empty", []string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets:\n    a:\n      routes: [{to: default, via: 198.18.0.1, table: 100}]\n      routing-policy: [{from: 198.18.0.2, table: 100}, {from: 198.18.0.3, table: 101}]\n"},
+		[]string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets:\n    a:\n      routes: [{to: default, via: 198.18.0.1, table: 100}]\n      routing-policy: [{from: 198.18.0.2, table: 100}, {from: 198.18.0.3, table: 254}]\n"}},
+	{"member-address", []string{
+		"==> /etc/systemd/network/a.network\n[Match]\nName=eth0\n\n[Network]\nBridge=br0\nAddress=198.18.0.2/24\n",
+		"==> /etc/systemd/network/a.network\n[Network]\nDHCP=yes\nBond=bond0\n==> /etc/systemd/network/a.netdev\n[NetDev]\nName=bond0\nKind=bond\n",
+		"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets:\n    a:\n      dhcp4: true\n  bridges:\n    br0:\n      interfaces: [a]\n",
+		"==> /etc/network/interfaces\niface a inet static\n address 198.18.0.2/24\niface br0 inet static\n address 198.18.1.3/24\n bridge_ports a\n",
+	}, []string{
+		"==> /etc/systemd/network/a.network\n[Match]\nName=eth0\n\n[Network]\nBridge=br0\nLinkLocalAddressing=no\n", "==> /etc/systemd/network/a.network\n[Network]\nAddress=198.18.0.2/24\n",
+		"==> /etc/network/interfaces\niface a inet manual\niface br0 inet static\n address 198.18.0.3/24\n bridge_ports a\n",
+	}},
+	{"net-port-twice", []string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {}, b: {}}\n  bonds:\n    bond0:\n      interfaces: [a, b]\n  bridges:\n    br0:\n      interfaces: [b]\n"},
+		[]string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {}, b: {}}\n  bonds:\n    bond0:\n      interfaces: [a, b]\n  bridges:\n    br0:\n      interfaces: [bond0]\n"}},
+	{"net-bond-primary", []string{"==> /etc/network/interfaces\niface bond0 inet manual\n bond-slaves a b\n bond-mode active-backup\n bond-miimon 100\n bond-primary c\n"},
+		[]string{"==> /etc/network/interfaces\niface bond0 inet manual\n bond-slaves a b\n bond-mode active-backup\n bond-miimon 100\n bond-primary a\n", "==> /etc/network/interfaces\niface bond0 inet manual\n bond-primary a\niface a inet manual\n bond-master bond0\n"}},
+	{"net-bond-mtu", []string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {mtu: 9000}, b: {mtu: 9000}}\n  bonds:\n    bond0:\n      interfaces: [a, b]\n"},
+		[]string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {mtu: 9000}, b: {mtu: 9000}}\n  bonds:\n    bond0:\n      mtu: 9000\n      interfaces: [a, b]\n"}},
+	{"net-bridge-mtu", []string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {}}\n  bridges:\n    br0:\n      mtu: 9000\n      interfaces: [a]\n"},
+		[]string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {mtu: 9000}}\n  bridges:\n    br0:\n      mtu: 9000\n      interfaces: [a]\n"}},
+	{"net-vlan-twice", []string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {}}\n  vlans:\n    x: {id: 5, link: a}\n    y: {id: 5, link: a}\n"},
+		[]string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {}, b: {}}\n  vlans:\n    x: {id: 5, link: a}\n    y: {id: 5, link: b}\n"}},
+	{"net-vlan-name", []string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {}}\n  vlans:\n    a.20: {id: 10, link: a}\n"},
+		[]string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {}}\n  vlans:\n    a.0010: {id: 10, link: a}\n"}},
+	{"tunnel-mtu", []string{
+		"==> /etc/NetworkManager/system-connections/a.nmconnection\n[connection]\ntype=wireguard\n[wireguard]\nmtu=1500\n",
+		"==> /etc/systemd/network/a.netdev\n[NetDev]\nName=gre1\nKind=gre\nMTUBytes=1500\n", "==> /etc/network/interfaces\niface wg0 inet static\n mtu 1500\n",
+		"==> /etc/netplan/a.yaml\nnetwork:\n  tunnels:\n    x: {mode: vxlan, mtu: 1500}\n",
+	}, []string{
+		"==> /etc/NetworkManager/system-connections/a.nmconnection\n[connection]\ntype=wireguard\n[wireguard]\nmtu=1420\n", "==> /etc/NetworkManager/system-connections/a.nmconnection\n[connection]\ntype=ethernet\n[ethernet]\nmtu=1500\n",
+		"==> /etc/systemd/network/a.netdev\n[NetDev]\nName=gre1\nKind=gre\nMTUBytes=1500\n==> /etc/systemd/network/a.network\n[Match]\nName=e\n[Link]\nMTUBytes=9000\n",
+	}},
+	{"net-tunnel-local", []string{"==> /etc/systemd/network/a.netdev\n[NetDev]\nName=gre1\nKind=gre\n[Tunnel]\nLocal=198.18.0.9\nRemote=198.19.0.1\n==> /etc/systemd/network/e.network\n[Match]\nName=e\n[Network]\nAddress=198.18.0.2/24\n"},
+		[]string{"==> /etc/systemd/network/a.netdev\n[NetDev]\nName=gre1\nKind=gre\n[Tunnel]\nLocal=198.18.0.2\nRemote=198.19.0.1\n==> /etc/systemd/network/e.network\n[Match]\nName=e\n[Network]\nAddress=198.18.0.2/24\n",
+			"==> /etc/systemd/network/a.netdev\n[NetDev]\nName=gre1\nKind=gre\n[Tunnel]\nLocal=198.18.0.9\n==> /etc/systemd/network/e.network\n[Match]\nName=e\n[Network]\nDHCP=yes\n"}},
+	{"network-order", []string{
+		"==> /etc/systemd/network/15-dhcp.network\n[Match]\nName=en*\n\n[Network]\nDHCP=yes\n==> /etc/systemd/network/20-bond.network\n[Match]\nName=enp1s0 enp2s0\n\n[Network]\nDHCP=yes\n",
+		"==> /etc/systemd/network/15-a.network\n[Match]\nName=enp1s0\n\n[Network]\nDHCP=yes\n==> /etc/systemd/network/20-b.network\n[Match]\nName=enp1s0\n\n[Network]\nAddress=198.18.0.2/24\n",
+	}, []string{
+		"==> /etc/systemd/network/15-bond.network\n[Match]\nName=enp1s0 enp2s0\n\n[Network]\nLLDP=yes\n==> /etc/systemd/network/20-dhcp.network\n[Match]\nName=en*\n\n[Network]\nDHCP=yes\n",
+		"==> /etc/systemd/network/15-dhcp.network\n[Match]\nName=en*\nDriver=virtio_net\n\n[Network]\nDHCP=yes\n==> /etc/systemd/network/20-bond.network\n[Match]\nName=enp1s0\n\n[Network]\nDHCP=yes\n",
+		"==> /etc/systemd/network/15-dhcp.network\n[Match]\nName=en*\n\n[Network]\nDHCP=yes\n==> /etc/systemd/network/20-br.network\n[Match]\nName=br0\n\n[Network]\nDHCP=no\n",
+	}},
+}
+
+// filesOf splits texts that begin with "==> PATH".
+func filesOf(joined string) map[string]string {
+	texts := map[string]string{}
+	for part := range strings.SplitSeq(joined, "==> ") {
+		if name, text, ok := strings.Cut(part, "\n"); ok {
+			texts[name] = text
+		}
+	}
+	return texts
+}
+
+func TestNetworkProblems(t *testing.T) {
+	says := func(joined string) []string {
+		found := map[string]bool{}
+		texts := filesOf(joined)
+		for _, p := range NetworkProblems(texts) {
+			if lines := strings.Count(texts[p.File], "\n"); p.Line < 1 || p.Line > lines {
+				t.Errorf("%s: line %d of %d in %s", p.Message, p.Line, lines, p.File)
+			}
+			found[p.Message] = true
+		}
+		return slices.Sorted(maps.Keys(found))
+	}
+	for _, c := range networkCases {
+		for _, joined := range c.wrong {
+			if got := says(joined); !slices.Equal(got, []string{c.name}) {
+				t.Errorf("want only %s, got %q:\n%s", c.name, got, joined)
+			}
+		}
+		for _, joined := range c.right {
+			if got := says(joined); len(got) > 0 {
+				t.Errorf("want silence, got %q:\n%s", got, joined)
+			}
+		}
+	}
+}

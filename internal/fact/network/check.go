@@ -1,0 +1,202 @@
+package network
+
+import (
+	"encoding/binary"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/fact"
+)
+
+// Problems returns what cannot work together, by the names of cases of LR-SLIP.
+func (h *Host) Problems() []fact.Problem {
+	for n, i := range h.Interfaces {
+		h.ports(i)
+		h.sizes(i)
+		h.tunnel(i)
+		for _, a := range i.Addresses {
+			h.address(n, a)
+		}
+		if at := slices.IndexFunc(h.Interfaces[:n], func(o *Interface) bool {
+			return i.Kind == VLAN && o.Kind == VLAN && i.ID > 0 && i.ID == o.ID && i.Parent != "" && i.Parent == o.Parent
+		}); at >= 0 {
+			h.Problem(i.Place, "net-vlan-twice", h.Interfaces[at].Name)
+		}
+	}
+	for _, m := range h.Mentioned {
+		if o := h.find(m.Name); m.Strict && (o == nil || !o.Declared) {
+			h.Problem(m.Place, "net-undefined", m.Name)
+		}
+	}
+	for n, r := range h.Routes {
+		h.route(n, r)
+	}
+	h.tables()
+	return h.problems
+}
+
+// address compares an address with those of the interfaces before its own.
+func (h *Host) address(n int, a Address) {
+	i := h.Interfaces[n]
+	for _, b := range i.Addresses {
+		if b.Place == a.Place {
+			break
+		} else if b.Prefix == a.Prefix || b.Addr() == a.Addr() && !a.Shared {
+			h.Problem(a.Place, "net-address-twice", i.Name)
+		}
+	}
+	if first, last := a.Masked().Addr(), last(a.Prefix); a.Addr().Is4() && a.Bits() < 31 && a.Bits() > 7 && (a.Addr() == first || a.Addr() == last) && !i.isLoopback() {
+		h.Problem(a.Place, "net-network-address", "")
+	}
+	if a.Shared || a.Addr().IsLinkLocalUnicast() || i.isLoopback() || h.find(i.Master).is(VRF) {
+		return
+	}
+	for _, o := range h.Interfaces[:n] {
+		for _, b := range o.Addresses {
+			switch {
+			case b.Shared || o.isLoopback() || h.find(o.Master).is(VRF) || a.Bits() >= a.Addr().BitLen()-1:
+			case a.Addr() == b.Addr():
+				h.Problem(a.Place, "net-address-twice", o.Name)
+				return
+			case a.Masked() == b.Masked() && len(h.Rules) == 0 && !h.Elsewhere:
+				h.Problem(a.Place, "net-same-network", o.Name)
+				return
+			}
+		}
+	}
+}
+
+func (i *Interface) is(kind string) bool { return i != nil && i.Kind == kind }
+
+func (i *Interface) isLoopback() bool {
+	return strings.HasPrefix(i.Name, "lo") || strings.HasPrefix(i.Name, "dummy") || i.Kind == "dummy"
+}
+
+// ports compares a bond, bridge or their port with what else is said of it.
+func (h *Host) ports(i *Interface) {
+	if len(i.Masters) > 1 {
+		h.Problem(i.Masters[1].Place, "net-port-twice", i.Masters[0].Name)
+	}
+	master := h.find(i.Master)
+	if master.is(Bond) || master.is(Bridge) {
+		switch {
+		case len(i.Addresses) > 0:
+			h.Problem(i.Addresses[0].Place, "member-address", "")
+		case i.DHCP.File != "":
+			h.Problem(i.DHCP, "member-address", "")
+		case i.MTU > 0 && master.Kind == Bond && master.MTU == 0 && i.MTU > 1500:
+			h.Problem(i.MTUPlace, "net-bond-mtu", master.Name)
+		}
+	}
+	if p := i.Primary; p.Name != "" && !slices.ContainsFunc(h.Interfaces, func(o *Interface) bool { return o.Name == p.Name && o.Master == i.Name }) &&
+		slices.ContainsFunc(h.Interfaces, func(o *Interface) bool { return o.Master == i.Name }) {
+		h.Problem(p.Place, "net-bond-primary", p.Name)
+	}
+}
+
+// sizes compares the MTU of a bridge with those of its ports, and a VLAN's name with its number.
+func (h *Host) sizes(i *Interface) {
+	if _, id, dotted := strings.Cut(i.Name, "."); i.Kind == VLAN && dotted && i.ID > 0 && strings.Trim(id, "0123456789") == "" && strings.TrimLeft(id, "0") != strconv.Itoa(i.ID) {
+		h.Problem(i.Place, "net-vlan-name", strconv.Itoa(i.ID))
+	}
+	if i.Kind != Bridge || i.MTU == 0 {
+		return
+	}
+	for _, o := range h.Interfaces {
+		if o.Master == i.Name && (o.MTU > 0 && o.MTU < i.MTU || o.MTU == 0 && o.Declared && o.Kind == "" && i.MTU > 1500 && !h.Elsewhere) {
+			h.Problem(i.MTUPlace, "net-bridge-mtu", o.Name)
+			return
+		}
+	}
+}
+
+// tunnel compares the ends of a tunnel and its MTU with the host's.
+func (h *Host) tunnel(i *Interface) {
+	if i.Kind != Tunnel {
+		return
+	}
+	widest, local := 1500, false
+	for _, o := range h.Interfaces {
+		if o.Kind != Tunnel {
+			widest = max(widest, o.MTU)
+		}
+		local = local || slices.ContainsFunc(o.Addresses, func(a Address) bool { return a.Addr() == i.Local })
+	}
+	if i.MTU > 0 && i.Overhead > 0 && i.MTU > widest-i.Overhead && !h.Elsewhere {
+		h.Problem(i.MTUPlace, "tunnel-mtu", "")
+	}
+	if i.Local.IsValid() && !i.Local.IsUnspecified() && !local && !h.open(i.Local) {
+		h.Problem(i.LocalPlace, "net-tunnel-local", i.Local.String())
+	}
+}
+
+// open reports whether the host may have addresses of a family that no file tells.
+func (h *Host) open(a netip.Addr) bool {
+	return h.Open[a.Is6()] || slices.ContainsFunc(h.Interfaces, func(i *Interface) bool { return i.Dynamic })
+}
+
+// route compares a route with the addresses, and a default route with those before it.
+func (h *Host) route(n int, r Route) {
+	of := map[bool]string{true: "router", false: "route"}[r.Default()]
+	reached, known := false, false
+	for _, i := range h.Interfaces {
+		for _, a := range i.Addresses {
+			if a.Addr() == r.Via && !a.Shared {
+				h.Problem(r.Place, "net-"+of+"-self", "")
+				return
+			}
+			known = known || a.Addr().Is6() == r.Via.Is6()
+			reached = reached || a.Contains(r.Via)
+		}
+	}
+	reached = reached || slices.ContainsFunc(h.Routes, func(o Route) bool {
+		return o.To.IsValid() && !o.Default() && o.To.Contains(r.Via) && (!o.Via.IsValid() || o.Via != r.Via)
+	})
+	if r.Via.IsValid() && !reached && known && !r.OnLink && !r.Via.IsLinkLocalUnicast() && !r.Via.IsUnspecified() && !h.open(r.Via) {
+		h.Problem(r.Place, "net-"+of+"-far", "")
+	}
+	if !r.Default() || r.Table != "" || r.Dev == "" {
+		return
+	}
+	if slices.ContainsFunc(h.Routes[:n], func(o Route) bool {
+		return o.Default() && o.To == r.To && o.Table == "" && o.Metric == r.Metric && o.Dev != r.Dev && o.Dev != ""
+	}) && len(h.Rules) == 0 && !h.find(r.Dev).of(VRF, h) {
+		h.Problem(r.Place, "two-gateways", "")
+	}
+}
+
+func (i *Interface) of(kind string, h *Host) bool { return i != nil && h.find(i.Master).is(kind) }
+
+// named are the tables that the kernel looks into without a rule.
+var named = []string{"", "main", "local", "default", "253", "254", "255"}
+
+// tables compares the tables of routes with those of rules.
+func (h *Host) tables() {
+	has := func(all []Route, table string) bool {
+		return slices.Contains(named, table) || slices.ContainsFunc(all, func(r Route) bool { return r.Table == table })
+	}
+	vrf := slices.ContainsFunc(h.Interfaces, func(i *Interface) bool { return i.Kind == VRF })
+	for _, r := range h.Routes {
+		if !has(h.Rules, r.Table) && !vrf && !h.Elsewhere {
+			h.Problem(r.Place, "table-unused", "")
+			break
+		}
+	}
+	for _, r := range h.Rules {
+		if !has(h.Routes, r.Table) && !vrf && !h.Elsewhere {
+			h.Problem(r.Place, "net-rule-empty", r.Table)
+			break
+		}
+	}
+}
+
+// last returns the last address of an IPv4 network.
+func last(p netip.Prefix) netip.Addr {
+	if !p.Addr().Is4() {
+		return netip.Addr{}
+	}
+	n := binary.BigEndian.Uint32(p.Masked().Addr().AsSlice()) | uint32(1<<(32-p.Bits())-1)
+	return netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, n)))
+}
