@@ -1,7 +1,6 @@
 package fact
 
 import (
-	_ "embed" // slips.txt
 	"encoding/json"
 	"errors"
 	"maps"
@@ -12,11 +11,9 @@ import (
 	"sync"
 
 	"linerate/internal/fact/redact"
+	"linerate/internal/fact/texts"
 	"linerate/internal/list"
 )
-
-//go:embed slips.txt
-var slipsText string
 
 // slip is a row of slips.txt.
 type slip struct {
@@ -27,6 +24,7 @@ type slip struct {
 }
 
 var slips = sync.OnceValue(func() []slip {
+	slipsText := texts.Read("slips.txt")
 	groups := strings.NewReplacer(strings.FieldsFunc(slipGroups.FindString(slipsText), func(r rune) bool { return r == '\t' || r == '\n' })...)
 	return list.Map(list.Rows(slipGroups.ReplaceAllString(slipsText, "")), func(row []string) slip {
 		s := slip{name: row[0], files: strings.Fields(groups.Replace(row[1])), wrong: compiled(strings.TrimPrefix(row[2], "@")), json: row[2] == "JSON", within: row[2][0] == '@'}

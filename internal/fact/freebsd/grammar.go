@@ -1,20 +1,15 @@
 package freebsd
 
 import (
-	_ "embed" // grammar.txt
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"linerate/internal/fact"
+	"linerate/internal/fact/texts"
 	"linerate/internal/list"
 )
-
-// grammarText holds what statements of closed formats consist of.
-//
-//go:embed grammar.txt
-var grammarText string
 
 // grammar is one format of grammar.txt.
 type grammar struct {
@@ -32,7 +27,7 @@ var (
 func grammarOf(format string) func() grammar {
 	return sync.OnceValue(func() grammar {
 		g, parts, forms, lacks := grammar{keywords: map[string]bool{}}, []string{}, []string{}, []string{`\z\A.`}
-		for _, row := range list.Table(grammarText, format) {
+		for _, row := range list.Table(texts.Read("freebsd/grammar.txt"), format) {
 			switch filled := strings.NewReplacer(parts...).Replace(row[len(row)-1]); row[0] {
 			case "words":
 				for _, w := range strings.Fields(row[1]) {

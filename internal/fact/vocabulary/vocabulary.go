@@ -3,7 +3,6 @@
 package vocabulary
 
 import (
-	"embed"
 	"fmt"
 	"path"
 	"regexp"
@@ -14,12 +13,10 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/redact"
+	"linerate/internal/fact/texts"
 	"linerate/internal/hint"
 	"linerate/internal/list"
 )
-
-//go:embed *.txt
-var data embed.FS
 
 // format is one format of files. Its keys are in lower case if the program ignores case.
 type format struct {
@@ -37,9 +34,8 @@ type entry struct{ name, values string }
 
 // kinds are the named kinds of values, each with its pattern and its description.
 var kinds = sync.OnceValue(func() map[string]kind {
-	text, _ := data.ReadFile("types.txt")
 	all := map[string]kind{}
-	for _, row := range list.Rows(string(text)) {
+	for _, row := range list.Rows(texts.Read("vocabulary/types.txt")) {
 		all["<"+row[0]+">"] = kind{regexp.MustCompile(`^(?:` + row[1] + `)$`), row[2]}
 	}
 	return all
@@ -51,10 +47,8 @@ type kind struct {
 }
 
 var formats = sync.OnceValue(func() (all []format) {
-	names, _ := data.ReadDir(".")
-	for _, n := range names {
-		text, _ := data.ReadFile(n.Name())
-		for _, one := range strings.Split(string(text), "\n@format ")[1:] {
+	for _, n := range texts.Below("vocabulary") {
+		for _, one := range strings.Split(texts.Read(n), "\n@format ")[1:] {
 			all = append(all, read(one, all))
 		}
 	}

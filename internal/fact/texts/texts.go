@@ -1,0 +1,33 @@
+// Package texts holds the tables of package fact that grow with what is known of configuration files,
+// packed: slips.txt, the grammars and the vocabularies. Edit them where they are, then run
+// go test ./internal/fact/texts -update.
+package texts
+
+import (
+	_ "embed"
+	"maps"
+	"path"
+	"slices"
+	"sync"
+
+	"linerate/internal/pack"
+)
+
+// packed holds all of them in one, a third of the size.
+//
+//go:embed texts.pack
+var packed []byte
+
+var texts = sync.OnceValue(func() map[string]string {
+	body, _ := pack.Expand(packed) // the test reads every text
+	texts, _ := pack.Open[map[string]string](body)
+	return texts
+})
+
+// Read returns a text by its path below internal/fact.
+func Read(name string) string { return texts()[name] }
+
+// Below returns the paths of the texts in a directory below internal/fact, sorted.
+func Below(dir string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(texts())), func(name string) bool { return path.Dir(name) != dir })
+}
