@@ -1,7 +1,6 @@
 package factexpr
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -35,8 +34,6 @@ type Network struct {
 	// LROOf reports whether LRO is on for some port of the driver.
 	LROOf  func(driver string) bool `expr:"lro_of"`
 	HasNIC func(driver string) bool `expr:"has_nic"`
-	// ParentOf returns the interface below a VLAN, "" for other interfaces.
-	ParentOf func(name string) string `expr:"parent_of"`
 
 	NICs       []*NIC       `expr:"nics"`
 	Interrupts []*Interrupt `expr:"interrupts"`
@@ -111,18 +108,8 @@ func networkOf(f *fact.Facts) Network {
 		})
 	}
 	v.HasNIC = f.HasInterface
-	v.ParentOf = func(name string) string {
-		if n, ok := f.NIC(name); ok && n.Parent != "" {
-			return n.Parent
-		}
-		parent := numbered.FindStringSubmatch(name)
-		return append(parent, "", "")[1]
-	}
 	return v
 }
-
-// numbered matches the usual name of a VLAN: its parent and its number.
-var numbered = regexp.MustCompile(`^([a-z0-9]+)\.[0-9]+$`)
 
 // withVHID reports a line of rc.conf that configures a carp(4) address.
 func withVHID(l fact.Line) bool { return slices.Contains(strings.Fields(l.Value), "vhid") }

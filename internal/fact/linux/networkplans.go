@@ -104,8 +104,8 @@ func (f *networkFiles) netplanKey(i *network.Interface, k yamlKey, at network.Pl
 			}
 		}
 	case "parameters":
-		if p, is := key(mapping(k.value), "primary"); is {
-			i.Primary = network.Name{Place: network.Place{File: at.File, Line: p.line}, Name: p.text()}
+		for _, o := range mapping(k.value) {
+			i.SetBond(o.key, o.text(), network.Place{File: at.File, Line: o.line})
 		}
 	}
 	f.Open[true] = f.Open[true] || i.Kind != network.VRF // router advertisements are accepted unless switched off
@@ -134,6 +134,7 @@ func (f *networkFiles) netplanRoute(i *network.Interface, keys []yamlKey, file s
 // keyfiles reads NetworkManager's connections; see nm-settings-keyfile(5).
 func (f *networkFiles) keyfiles() {
 	const dir = "/etc/NetworkManager/system-connections"
+	f.Watched = true // NetworkManager sets miimon=100
 	ids, files, seen := map[string]string{}, map[string][]entry{}, map[string]bool{}
 	for _, p := range f.paths {
 		if path.Dir(p) != dir {
@@ -180,13 +181,13 @@ func (f *networkFiles) keyfile(p string, entries []entry, name string, ids map[s
 		case "ip-tunnel.local":
 			i.Local, _ = netip.ParseAddr(e.value)
 			i.Kind, i.LocalPlace = network.Tunnel, at
-		case "bond.primary":
-			i.Primary = network.Name{Place: at, Name: e.value}
 		case "ipv4.method", "ipv6.method":
 			i.Dynamic = i.Dynamic || !six && (e.value == "auto" || e.value == "shared")
 			f.Open[true] = f.Open[true] || six && e.value != "manual"
 		default:
-			if six || e.section == "ipv4" {
+			if e.section == "bond" {
+				i.SetBond(e.key, e.value, at)
+			} else if six || e.section == "ipv4" {
 				of := network.Route{Place: at, Dev: name, Table: valueIn(entries, e.section, "route-table"), Metric: valueIn(entries, e.section, "route-metric")}
 				f.keyfileAddress(i, e, of, again)
 			}
@@ -301,8 +302,6 @@ func (f *networkFiles) stanzaKey(i *network.Interface, key string, words []strin
 			}
 			f.Own(w, i.Name, at, false)
 		}
-	case "bond-primary":
-		i.Primary = network.Name{Place: at, Name: words[0]}
 	case "vrf", "vrf-table":
 		i.Kind = network.VRF
 		f.Open[false] = true
@@ -310,5 +309,10 @@ func (f *networkFiles) stanzaKey(i *network.Interface, key string, words []strin
 		f.Open[false] = true
 	case "up", "post-up", "pre-up":
 		f.Elsewhere = f.Elsewhere || slices.Contains(words, "route") || slices.Contains(words, "rule")
+	default:
+		if option, is := strings.CutPrefix(key, "bond-"); is {
+			i.Kind = network.Bond
+			i.SetBond(option, words[0], at)
+		}
 	}
 }

@@ -18,9 +18,13 @@ func NetworkProblems(texts map[string]string) (all []fact.Problem) {
 	// Files in name order, whatever their directory: networkd and netplan read them so.
 	paths := slices.SortedFunc(maps.Keys(texts), func(a, b string) int { return strings.Compare(path.Base(a)+a, path.Base(b)+b) })
 	others := slices.ContainsFunc(paths, func(p string) bool { return addsAddresses.MatchString(p) || runsIP.MatchString(texts[p]) })
+	watched := slices.ContainsFunc(paths, func(p string) bool {
+		return strings.HasPrefix(p, "/etc/modprobe.d/") && watchesBonds.MatchString(texts[p])
+	})
 	for _, read := range []func(*networkFiles){(*networkFiles).networkd, (*networkFiles).netplan, (*networkFiles).ifupdown, (*networkFiles).keyfiles} {
 		f := networkFiles{Host: network.New(), texts: texts, paths: paths}
 		f.Open[true], f.Open[false], f.Elsewhere = others, others, others
+		f.Watched = watched
 		read(&f)
 		if !f.broken {
 			all = append(all, f.Problems()...)
@@ -30,6 +34,8 @@ func NetworkProblems(texts map[string]string) (all []fact.Problem) {
 }
 
 var (
+	// watchesBonds matches the module's parameter that is every bond's default.
+	watchesBonds = regexp.MustCompile(`(?m)^[ \t]*options[ \t]+bonding[^#\n]*\b(?:miimon|arp_interval)=[1-9]`)
 	// addsAddresses matches files of programs that add addresses, routes and rules.
 	addsAddresses = regexp.MustCompile(`^/etc/(?:wireguard|openvpn|keepalived|frr|bird|swanctl|ppp/peers|sysconfig/network-scripts)/|^/etc/ipsec\.conf`)
 	// runsIP matches commands that do, and what sets an MTU elsewhere.
@@ -127,6 +133,8 @@ func (f *networkFiles) netdev(p string, entries []entry) {
 			i.Place = at
 		case "NetDev.MTUBytes":
 			i.MTU, i.MTUPlace = fact.Int(e.value), at
+		case "Bond.Mode", "Bond.MIIMonitorSec", "Bond.ARPIntervalSec", "Bond.UpDelaySec", "Bond.DownDelaySec":
+			i.SetBond(e.key, e.value, at)
 		case "VLAN.Id":
 			i.ID = fact.Int(e.value)
 		case "Tunnel.Local", "VXLAN.Local":

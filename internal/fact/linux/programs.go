@@ -100,8 +100,6 @@ func (c *Config) interfaces(p, text string) {
 			link = w[1]
 		case "mtu":
 			c.add(p, i+1, raw, fact.Conf, "", assignment{"link." + link + ".mtu", w[1]})
-		case "bond-mode", "bond-miimon", "bond-arp-interval", "bond_mode", "bond_miimon", "bond_arp_interval":
-			c.bond(link, strings.ReplaceAll(w[0][5:], "_", "-"), w[1], fact.Line{File: p, Number: i + 1, Text: raw})
 		case "bridge-ports", "bridge_ports":
 			if validName(link) && len(c.NICs) < fact.MaxNICs {
 				c.NICs = append(c.NICs, fact.NIC{Name: link, Kind: fact.KindBridge, Members: w[1:]})
@@ -213,7 +211,7 @@ func ReadNetplan(files fact.Files) Config {
 			list.Sort(devices, func(a, b yamlKey) int { return strings.Compare(a.key, b.key) })
 			for _, d := range devices {
 				for _, k := range mapping(d.value) {
-					c.netplanKey(d.key, k, k.at(p, lines), lines)
+					c.netplanKey(d.key, k, k.at(p, lines))
 				}
 			}
 		}
@@ -263,42 +261,15 @@ func mapping(n ast.Node, below ...string) (all []yamlKey) {
 	return mapping(k.value, below[1:]...)
 }
 
-func (c *Config) netplanKey(link string, k yamlKey, at fact.Line, lines []string) {
+func (c *Config) netplanKey(link string, k yamlKey, at fact.Line) {
 	switch {
 	case !validName(link):
 	case k.key == "mtu":
 		c.add(at.File, at.Number, at.Text, fact.Conf, "", assignment{"link." + link + ".mtu", k.text()})
 	case k.key == "link":
 		c.NICs = append(c.NICs, fact.NIC{Name: link, Kind: fact.KindVLAN, Parent: k.text()})
-	case k.key == "parameters":
-		for _, o := range mapping(k.value) {
-			c.bond(link, o.key, o.text(), o.at(at.File, lines))
-		}
 	case netplanOffloads[k.key] != "":
 		on := map[bool]string{true: "on", false: "off"}[onOff[strings.ToLower(k.text())] == "1"]
 		c.add(at.File, at.Number, at.Text, fact.Conf, "", assignment{"ethtool -K " + link + " " + netplanOffloads[k.key], on})
-	}
-}
-
-// bond records an option of a bond: the mode, or that links are monitored.
-func (c *Config) bond(link, option, value string, l fact.Line) {
-	var flag string
-	switch strings.TrimSuffix(strings.ToLower(option), "sec") {
-	case "mode":
-		flag = "bond-" + map[string]string{"0": "balance-rr", "1": "active-backup", "2": "balance-xor", "3": "broadcast"}[value]
-		if flag == "bond-" {
-			flag += value
-		}
-	case "miimon", "arp-interval", "mii-monitor-interval", "miimonitor", "arpinterval":
-		flag = "bond-watched"
-		if strings.Trim(value, "0ms") == "" {
-			return
-		}
-	default:
-		return
-	}
-	if validName(link) && len(c.NICs) < fact.MaxNICs {
-		l.Name, l.Value, l.Effective = "bond."+link+"."+option, value, true
-		c.NICs = append(c.NICs, fact.NIC{Name: link, Kind: fact.KindLAGG, Configured: []fact.Line{l}, ConfigFlags: []string{flag}})
 	}
 }

@@ -121,7 +121,7 @@ func ReadNetworkFiles(files fact.Files) Config {
 	return c
 }
 
-// netdev reads a device that networkd creates: its MTU, and a bond's options.
+// netdev reads the MTU of a device that networkd creates.
 func (c *Config) netdev(p string, entries []entry) {
 	name := ""
 	for _, e := range entries {
@@ -131,8 +131,6 @@ func (c *Config) netdev(p string, entries []entry) {
 		case name == "":
 		case e.section == "NetDev" && e.key == "MTUBytes":
 			c.add(p, e.number, e.text, fact.Networkd, "", assignment{"link." + name + ".mtu", e.value})
-		case e.section == "Bond":
-			c.bond(name, e.key, e.value, fact.Line{File: p, Number: e.number, Text: e.text})
 		}
 	}
 }

@@ -1,11 +1,13 @@
 package network
 
 import (
+	"cmp"
 	"encoding/binary"
 	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"linerate/internal/fact"
 )
@@ -90,10 +92,55 @@ func (h *Host) ports(i *Interface) {
 			h.Problem(i.MTUPlace, "net-bond-mtu", master.Name)
 		}
 	}
-	if p := i.Primary; p.Name != "" && !slices.ContainsFunc(h.Interfaces, func(o *Interface) bool { return o.Name == p.Name && o.Master == i.Name }) &&
-		slices.ContainsFunc(h.Interfaces, func(o *Interface) bool { return o.Master == i.Name }) {
-		h.Problem(p.Place, "net-bond-primary", p.Name)
+	if i.Kind == Bond {
+		h.bond(i)
 	}
+}
+
+// modes are the numbers of bonding modes.
+var modes = map[string]string{"0": "balance-rr", "1": "active-backup", "2": "balance-xor", "3": "broadcast", "4": "802.3ad", "5": "balance-tlb", "6": "balance-alb"}
+
+// bond compares a bond's options with each other and with its ports.
+func (h *Host) bond(i *Interface) {
+	mode, primary := i.Bond["mode"], i.Bond["primary"]
+	mode.Value = cmp.Or(modes[mode.Value], mode.Value)
+	mii, arp := on(i.Bond["miimon"]), on(i.Bond["arp"])
+	kinds := func(all ...string) bool { return slices.Contains(all, mode.Value) }
+	owns := func(port string) bool {
+		return slices.ContainsFunc(h.Interfaces, func(o *Interface) bool { return o.Master == i.Name && (port == "" || o.Name == port) })
+	}
+	switch {
+	case mii && arp:
+		h.Problem(i.Bond["arp"].Place, "bond-monitors", "")
+	case !mii && !arp && (!h.Watched || i.Bond["miimon"].Value != "") && kinds("balance-rr", "active-backup", "balance-xor", "broadcast"):
+		h.Problem(cmp.Or(i.Bond["miimon"], mode).Place, "net-bond-watch", i.Name)
+	case arp && kinds("802.3ad", "balance-tlb", "balance-alb"):
+		h.Problem(i.Bond["arp"].Place, "bonding-arp", "")
+	}
+	switch {
+	case primary.Value == "" || primary.Value == "none":
+	case kinds("balance-rr", "balance-xor", "broadcast", "802.3ad"):
+		h.Problem(primary.Place, "net-bond-primary-mode", mode.Value)
+	case owns("") && !owns(primary.Value):
+		h.Problem(primary.Place, "net-bond-primary", primary.Value)
+	}
+	for _, name := range []string{"updelay", "downdelay"} {
+		if every, delay := millis(i.Bond["miimon"].Value), millis(i.Bond[name].Value); every > 0 && delay%every != 0 {
+			h.Problem(i.Bond[name].Place, "net-bond-delay", name)
+			break
+		}
+	}
+}
+
+// on reports whether an interval is not 0.
+func on(o Option) bool { return strings.ContainsAny(o.Value, "123456789") }
+
+// millis returns an interval in milliseconds, which is the unit of a number; 0 if it is not known.
+func millis(text string) int {
+	if d, err := time.ParseDuration(text); err == nil {
+		return int(d.Milliseconds())
+	}
+	return fact.Int(text)
 }
 
 // sizes compares the MTU of a bridge with those of its ports, and a VLAN's name with its number.
@@ -101,13 +148,17 @@ func (h *Host) sizes(i *Interface) {
 	if _, id, dotted := strings.Cut(i.Name, "."); i.Kind == VLAN && dotted && i.ID > 0 && strings.Trim(id, "0123456789") == "" && strings.TrimLeft(id, "0") != strconv.Itoa(i.ID) {
 		h.Problem(i.Place, "net-vlan-name", strconv.Itoa(i.ID))
 	}
-	if i.Kind != Bridge || i.MTU == 0 {
+	if i.MTU == 0 {
 		return
 	}
 	for _, o := range h.Interfaces {
-		if o.Master == i.Name && (o.MTU > 0 && o.MTU < i.MTU || o.MTU == 0 && o.Declared && o.Kind == "" && i.MTU > 1500 && !h.Elsewhere) {
+		switch {
+		case h.Elsewhere && o.MTU == 0 || i.MTU <= cmp.Or(o.MTU, 1500) || !o.Declared || o.MTU == 0 && o.Kind != "" && o.Kind != Bond:
+		case i.Kind == Bridge && o.Master == i.Name:
 			h.Problem(i.MTUPlace, "net-bridge-mtu", o.Name)
 			return
+		case i.Kind == VLAN && o.Name == i.Parent:
+			h.Problem(i.MTUPlace, "net-vlan-mtu", o.Name)
 		}
 	}
 }
@@ -124,7 +175,7 @@ func (h *Host) tunnel(i *Interface) {
 		}
 		local = local || slices.ContainsFunc(o.Addresses, func(a Address) bool { return a.Addr() == i.Local })
 	}
-	if i.MTU > 0 && i.Overhead > 0 && i.MTU > widest-i.Overhead && !h.Elsewhere {
+	if i.MTU > 0 && i.Overhead > 0 && i.MTU > widest-i.Overhead && i.MTU < 1600 && !h.Elsewhere {
 		h.Problem(i.MTUPlace, "tunnel-mtu", "")
 	}
 	if i.Local.IsValid() && !i.Local.IsUnspecified() && !local && !h.open(i.Local) {

@@ -53,12 +53,27 @@ type Interface struct {
 	// Dynamic means that it has an address from DHCP or another program; DHCP is where a file asks for it.
 	Dynamic bool
 	DHCP    Place
-	// Primary is the port that a bond prefers.
-	Primary Name
+	// Bond holds a bond's options by their names in the kernel, without "_interval".
+	Bond map[string]Option
 	// Local is the outer address of a tunnel at this end, Overhead the bytes of its outer headers.
 	Local      netip.Addr
 	LocalPlace Place
 	Overhead   int
+}
+
+// Option is an option of a bond.
+type Option struct {
+	Place
+	Value string
+}
+
+// SetBond adds an option of a bond, by the name that any of the programs has for it.
+func (i *Interface) SetBond(option, value string, at Place) {
+	option = strings.TrimSuffix(strings.TrimSuffix(strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(option)), "sec"), "interval")
+	if i.Bond == nil {
+		i.Bond = map[string]Option{}
+	}
+	i.Bond[strings.Replace(option, "monitor", "mon", 1)] = Option{at, value}
 }
 
 // Name is the name of an interface where a file mentions it.
@@ -102,9 +117,9 @@ type Host struct {
 	Rules []Route
 	// Open means that the host has addresses that its files do not tell.
 	Open map[bool]bool
-	// Elsewhere means that other programs add routes, rules or MTUs.
-	Elsewhere bool
-	problems  []fact.Problem
+	// Elsewhere means that other programs add routes, rules or MTUs, Watched that bonds are monitored by default.
+	Elsewhere, Watched bool
+	problems           []fact.Problem
 }
 
 // New returns a host without interfaces.
