@@ -68,6 +68,9 @@ func wordsOf(r *tunable.Record, add func(set, word string)) {
 			}
 		}
 	}
+	if r.OS == fact.Linux && r.Module != "" {
+		add("module", r.Module)
+	}
 	last := r.Name[strings.LastIndexAny(r.Name, " ./")+1:]
 	switch r.Mechanism {
 	case setting.Cmdline:

@@ -9,6 +9,7 @@ func TestPublicFreeBSDLists(t *testing.T) {
 	for _, c := range []struct{ file, text, rule, not string }{
 		{"/etc/sysctl.conf", twice + "\n", "LR-DUPLICATE", "LR-RANGE"},
 		{"/etc/sysctl.conf", twice + " (default 65000)\n", "LR-RANGE", "LR-DUPLICATE"},
+		{"/etc/sysctl.conf", "net.inet.tcp.cc.algorithm=cubic\nnet.inet.tcp.cc.algorithm=bbrx\n", "LR-CC-MODULE", "LR-DUPLICATE"},
 		{"/boot/loader.conf", "hint.p4tcc.0.disabled=1\n", "", "LR-UNKNOWN"},
 		{"/boot/loader.conf", "kern.ipc.nsfbufs=\"10240\"\n", "LR-INEFFECTIVE", ""},
 	} {

@@ -42,11 +42,10 @@ func copied(rec *tunable.Record, l, win fact.Line) bool {
 	return l.Stage == fact.CommandLine && l.File != win.File && rec.SameValue(l.Value, win.Value)
 }
 
-// refused reports a sysctl line whose value FreeBSD refuses. The earlier value stays, and another
-// finding covers the line. On Linux no earlier value stays, because systemd-sysctl writes only the
-// last of several lines.
+// refused reports a sysctl line whose value the kernel refuses. The earlier value stays, and another
+// finding covers the line. Of several lines systemd-sysctl writes only the last, but sysctl(8) writes all.
 func (a *auditor) refused(rec *tunable.Record, l fact.Line) bool {
-	if l.Stage != fact.Sysctl || rec.OS != tunable.FreeBSD {
+	if l.Stage != fact.Sysctl {
 		return false
 	}
 	p := rec.RejectLine(a.f.Release, l)
@@ -64,7 +63,9 @@ func (a *auditor) overridden(rec *tunable.Record, l, win fact.Line) candidate {
 	case rec.SameValue(l.Value, win.Value):
 		of = "same"
 	}
-	return a.says("LR-DUPLICATE", of, l, with{"where": where, "other": win.Value})
+	c := a.says("LR-DUPLICATE", of, l, with{"where": where, "other": win.Value})
+	c.under = place{win.Name, win.File, win.Number}
+	return c
 }
 
 // twoFiles reports a sysctl that the loader and sysctl.conf set to different values: the latter

@@ -46,6 +46,8 @@ type candidate struct {
 	// once is a key: of the remaining candidates with the same key only the first is reported. ""
 	// reports all.
 	once string
+	// under is the line that overrides this one, unless a finding says that the kernel refuses its value.
+	under place
 	// short is the reason in brief, for a finding that absorbs this one.
 	short string
 }
@@ -110,6 +112,9 @@ func resolve(all []candidate) []Finding {
 	for i := range all {
 		c := &all[i]
 		at := rivals[c.place()]
+		if c.under.file != "" && slices.ContainsFunc(rivals[c.under], (*candidate).refuses) {
+			continue
+		}
 		if !stands.of(c, at) || c.class == spelled && judged[place{file: c.File, line: c.Line}] || c.once != "" && said[c.once] {
 			continue
 		}
@@ -130,6 +135,11 @@ func (s standing) of(c *candidate, at []*candidate) bool {
 	s[c] = true // in progress: covers have no cycles
 	s[c] = !slices.ContainsFunc(at, func(o *candidate) bool { return o != c && o.hides(c) && s.of(o, at) })
 	return s[c]
+}
+
+// refuses reports a rule that says of a line that the kernel refuses its value.
+func (c *candidate) refuses() bool {
+	return c.Severity == Error && (c.Kind == "unknown" || c.Kind == "range") && c.class == lineRule
 }
 
 // absorb adds to the finding about a misplaced line that it would have no effect in its proper

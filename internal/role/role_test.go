@@ -37,6 +37,12 @@ func live(name, value string) func(*fact.Facts) {
 	}
 }
 
+func translates(out string) func(*fact.Facts) {
+	return func(f *fact.Facts) {
+		f.Services = append(f.Services, fact.Service{Name: "router", Details: []fact.Line{{Name: "translates", Value: out}}})
+	}
+}
+
 func TestOf(t *testing.T) {
 	pf := func(f *fact.Facts) { f.Firewall.PF = &fact.PF{Configured: true, Rules: 3} }
 	off := false
@@ -66,6 +72,9 @@ func TestOf(t *testing.T) {
 		{"bridge", []func(*fact.Facts){bridge}, "bridge"},
 		{"a node of Kubernetes", []func(*fact.Facts){live("net.ipv4.ip_forward", "1"), service("kubelet"), service("nginx"), listen(443, false)}, "node"},
 		{"pods of somebody else's kubelet", []func(*fact.Facts){live("net.ipv4.ip_forward", "1"), func(f *fact.Facts) { f.NICs = []fact.NIC{{Name: "cali0123", Kind: fact.KindEthernet}} }}, "node"},
+		{"a router with containers", []func(*fact.Facts){live("net.ipv4.ip_forward", "1"), service("docker"), translates("wan0")}, "firewall"},
+		{"containers alone", []func(*fact.Facts){live("net.ipv4.ip_forward", "1"), service("docker"), translates("docker0")}, "endpoint"},
+		{"tunnels next to containers", []func(*fact.Facts){live("net.ipv4.ip_forward", "1"), service("docker"), service("wireguard"), translates("eth0")}, "endpoint"},
 		{"bgp", []func(*fact.Facts){rc("gateway_enable=YES"), service("frr"), listen(179, false)}, "router"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
