@@ -14,14 +14,15 @@ import (
 type statement struct {
 	line                int
 	section, key, value string
+	block, number       int // block is the number of the statement that opens what this one stands in, -1 in the file
 }
 
 // forms are the ways in which files are written.
-var forms = map[string]func(f format, text string) []statement{"ini": ini, "words": words, "blocks": blocks, "yaml": yaml}
+var forms = map[string]func(f format, text string) []statement{"ini": ini, "words": words, "blocks": blocks, "yaml": yaml, "json": jsonText}
 
 // ini reads [SECTION] and KEY=VALUE, where a line that ends with \ continues.
 func ini(_ format, text string) (all []statement) {
-	section, joined, first := "", "", 0
+	section, joined, first, block := "", "", 0, -1
 	for i, line := range strings.Split(text, "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" && joined == "" || line != "" && (line[0] == '#' || line[0] == ';') {
@@ -37,10 +38,10 @@ func ini(_ format, text string) (all []statement) {
 		}
 		key, value, isKey := strings.Cut(joined, "=")
 		if strings.HasPrefix(joined, "[") && strings.HasSuffix(joined, "]") {
-			section = joined[1 : len(joined)-1]
-			all = append(all, statement{first, section, "", ""})
+			section, block = joined[1:len(joined)-1], len(all)
+			all = append(all, statement{line: first, section: section, block: -1})
 		} else if isKey {
-			all = append(all, statement{first, section, strings.TrimSpace(key), strings.TrimSpace(value)})
+			all = append(all, statement{line: first, section: section, key: strings.TrimSpace(key), value: strings.TrimSpace(value), block: block})
 		}
 		joined = ""
 	}
@@ -64,7 +65,7 @@ func words(f format, text string) (all []statement) {
 			section = f.folded(key)
 			continue
 		}
-		all = append(all, statement{i + 1, section, key, value})
+		all = append(all, statement{line: i + 1, section: section, key: key, value: value, block: -1})
 	}
 	return all
 }
@@ -78,8 +79,12 @@ var foreign = regexp.MustCompile(`\{\{|\{%|<%|_by_lua_block|\bperl_set\b`)
 // blocks reads KEY VALUE …; and NAME … { }. The end of a line ends a statement if the format says so. Text in an
 // unknown block is passed over.
 func blocks(f format, text string) (all []statement) {
-	above, words, line, begun := []string{f.flags["top"]}, []string{}, 1, 1
+	above, blocks, words, line, begun := []string{f.flags["top"]}, []int{-1}, []string{}, 1, 1
 	_, byLine := f.flags["lines"]
+	_, endless := f.flags["endless"] // a block's statement goes on behind it, up to the ;
+	if _, slashes := f.flags["slashes"]; slashes {
+		text = uncommented(text)
+	}
 	section := func() string {
 		last := above[len(above)-1]
 		if _, ok := f.section[above[min(1, len(above)-1)]+"/"+last]; ok && len(above) > 2 {
@@ -88,23 +93,29 @@ func blocks(f format, text string) (all []statement) {
 		return last
 	}
 	end := func() {
-		if len(words) > 0 {
-			all = append(all, statement{begun, section(), words[0], strings.Join(words[1:], " ")})
+		if len(words) > 0 && words[0] != "" {
+			all = append(all, statement{line: begun, section: section(), key: words[0], value: strings.Join(words[1:], " "), block: blocks[len(blocks)-1]})
 		}
 		words = nil
 	}
 	for _, t := range token.FindAllString(text, -1) {
 		switch {
 		case t == "{":
-			name := strings.Join(words[:min(1, len(words))], "")
+			name, opener := strings.Join(words[:min(1, len(words))], ""), len(all)
+			if name == "" {
+				opener = blocks[len(blocks)-1]
+			}
 			end()
-			above = append(above, name)
+			above, blocks = append(above, name), append(blocks, opener)
 		case t == "}":
 			end()
 			if len(above) == 1 && !foreign.MatchString(text) {
-				return append(all, statement{line, "", "", "}"})
+				return append(all, statement{line: line, value: "}"})
 			}
-			above = above[:max(1, len(above)-1)]
+			above, blocks = above[:max(1, len(above)-1)], blocks[:max(1, len(blocks)-1)]
+			if endless {
+				words = []string{""}
+			}
 		case t == ";" || t == "\n" && byLine:
 			end()
 		case t != "\n" && t[0] != '#':
@@ -116,9 +127,26 @@ func blocks(f format, text string) (all []statement) {
 		line += strings.Count(t, "\n")
 	}
 	if len(above) > 1 && !foreign.MatchString(text) {
-		all = append(all, statement{strings.Count(strings.TrimRight(text, "\n"), "\n") + 1, "", "", "{"})
+		all = append(all, statement{line: strings.Count(strings.TrimRight(text, "\n"), "\n") + 1, value: "{"})
 	}
 	return all
+}
+
+// comment matches a string, or a comment of C, C++ or the shell.
+var comment = regexp.MustCompile(`"(?:[^"\\\n]|\\.)*"|//[^\n]*|#[^\n]*|/\*(?s:.*?)\*/`)
+
+// jsonText reads JSON with comments.
+func jsonText(f format, text string) []statement {
+	return yaml(f, uncommented(text))
+}
+
+func uncommented(text string) string {
+	return comment.ReplaceAllStringFunc(text, func(c string) string {
+		if c[0] == '"' {
+			return c
+		}
+		return strings.Repeat("\n", strings.Count(c, "\n"))
+	})
 }
 
 // yaml reads mappings, of JSON too; a section is the keys above, joined by /.
@@ -130,28 +158,29 @@ func yaml(_ format, text string) (all []statement) {
 	if err != nil {
 		return nil
 	}
-	var walk func(n ast.Node, section string)
-	walk = func(n ast.Node, section string) {
+	var walk func(n ast.Node, section string, block int)
+	walk = func(n ast.Node, section string, block int) {
 		switch n := n.(type) {
 		case *ast.MappingNode:
 			for _, v := range n.Values {
-				walk(v, section)
+				walk(v, section, block)
 			}
 		case *ast.MappingValueNode:
 			key, value := strings.Trim(n.Key.String(), `"'`), ""
 			if s, ok := n.Value.(ast.ScalarNode); ok {
 				value = strings.Trim(s.String(), `"'`)
 			}
-			all = append(all, statement{n.Key.GetToken().Position.Line, section, key, value})
-			walk(n.Value, strings.TrimPrefix(section+"/"+key, "./"))
+			all = append(all, statement{line: n.Key.GetToken().Position.Line, section: section, key: key, value: value, block: block})
+			walk(n.Value, strings.TrimPrefix(section+"/"+key, "./"), len(all)-1)
 		case *ast.SequenceNode:
 			for _, v := range n.Values {
-				walk(v, section)
+				all = append(all, statement{section: section, block: block})
+				walk(v, section, len(all)-1)
 			}
 		}
 	}
 	for _, d := range file.Docs {
-		walk(d.Body, ".")
+		walk(d.Body, ".", -1)
 	}
 	return all
 }

@@ -20,13 +20,14 @@ import (
 
 // format is one format of files. Its keys are in lower case if the program ignores case.
 type format struct {
-	name    string
-	files   []string
-	form    string            // how statements are written: a name of forms
-	flags   map[string]string // what the lines with @ say
-	free    *regexp.Regexp    // "SECTION KEY" of what other programs or versions may know
-	section map[string]map[string]entry
-	order   []string // sections as they come in the format
+	name      string
+	files     []string
+	form      string            // how statements are written: a name of forms
+	flags     map[string]string // what the lines with @ say
+	free      *regexp.Regexp    // "SECTION KEY" of what other programs or versions may know
+	section   map[string]map[string]entry
+	order     []string // sections as they come in the format
+	relations []relation
 }
 
 // entry is a key as the manual writes it, with its values: see Accepts.
@@ -68,6 +69,9 @@ func read(text string, before []format) format {
 		case line[0] == '@':
 			name, rest, _ := strings.Cut(line[1:], " ")
 			f.flags[name] = rest
+			if name == "relation" {
+				f.relations = append(f.relations, relationOf(rest))
+			}
 		case line[0] == '[':
 			in = strings.Fields(strings.Trim(line, "[]"))
 			for _, s := range in {
@@ -89,6 +93,17 @@ func read(text string, before []format) format {
 	f.files, f.form = strings.Fields(f.flags["files"]), f.flags["form"]
 	f.free = regexp.MustCompile(`^(?:` + f.flags["free"] + `)$`)
 	return f
+}
+
+// own returns the words that a file itself declares.
+func (f format) own(text string) map[string]bool {
+	words := map[string]bool{}
+	if pattern, ok := f.flags["own"]; ok {
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+			words[strings.Join(m[1:], "")] = true
+		}
+	}
+	return words
 }
 
 func (f format) folded(word string) string {
@@ -119,12 +134,14 @@ func Problems(file, text string) (all []fact.Problem) {
 		if !slices.ContainsFunc(f.files, func(p string) bool { ok, _ := path.Match(p, file); return ok }) {
 			continue
 		}
-		for _, s := range forms[f.form](f, text) {
+		said, own := forms[f.form](f, text), f.own(text)
+		all = append(all, f.related(file, said)...)
+		for _, s := range said {
 			kind := fact.ProblemRefused
 			if _, refuses := f.flags["refuses"]; !refuses || f.passesOver(s) {
 				kind = fact.ProblemIgnored
 			}
-			if word, message := f.judge(s); message != "" && len(all) < most {
+			if word, message := f.judge(s); message != "" && len(all) < most && !slices.ContainsFunc(strings.Fields(s.key+" "+s.value), func(w string) bool { return own[w] }) {
 				all = append(all, fact.Problem{File: file, Line: s.line, Kind: kind, Text: word, Message: message})
 			}
 		}

@@ -13,6 +13,51 @@ var cases = map[string]struct {
 	file         string
 	wrong, right []string
 }{
+	"dhcpd": {"/etc/dhcp/dhcpd.conf", []string{
+		"option foo bar;\n|1 option takes an option of dhcp-options(5)",
+		"option domain-name-servers 198.18.0.1 198.18.0.2;\n|1 option takes",
+		"subnet 198.18.0.0 netmask 255.255.255.0 {\n  rnage 198.18.0.5 198.18.0.9;\n}\n|2 rnage is not known in subnet: did you mean range?",
+		"ddns-update-style adhoc;\n|1 ddns-update-style takes none",
+		"subnet 198.18.0.0 netmask 255.255.255.0 {\n  pool { range 198.18.0.5 198.18.1.9; }\n}\n|2 dhcp-range",
+		"subnet 198.18.0.0 netmask 255.255.255.0 {\n  option routers 198.18.1.1;\n}\n|2 dhcp-routers",
+		"subnet 198.18.0.0 netmask 255.255.255.0 {\n  range 198.18.0.5 198.18.0.50;\n  range 198.18.0.40 198.18.0.60;\n}\n|3 dhcp-overlap",
+		"subnet 198.18.0.0 netmask 255.255.255.0 {\n}\nsubnet 198.18.0.128 netmask 255.255.255.128 {\n}\n|3 dhcp-overlap",
+		"subnet 198.18.0.0 netmask 255.255.255.0 {\n  range 198.18.0.5 198.18.0.50;\n}\nhost a {\n  hardware ethernet 02:00:00:00:00:01;\n  fixed-address 198.18.0.7;\n}\n|6 dhcp-fixed",
+		"default-lease-time 7200;\nmax-lease-time 600;\n|1 dhcp-lease",
+		"subnet6 2001:2::/64 {\n  range6 2001:2:0:1::10 2001:2:0:1::20;\n}\n|2 dhcp-range",
+	}, []string{
+		"authoritative;\noption space a;\noption a.b code 1 = text;\noption c code 150 = ip-address;\noption c 198.18.0.1;\nmax-lease-time 7200;\nclass \"x\" {\n match if option vendor-class-identifier = \"a\";\n log(info, \"b\");\n}\nzone a.example. { primary 127.0.0.1; key k; }\n",
+		"shared-network s {\n  option routers 198.18.1.1;\n  subnet 198.18.0.0 netmask 255.255.255.0 { option routers 198.18.1.1; range 198.18.0.5 198.18.0.9; }\n  subnet 198.18.1.0 netmask 255.255.255.0 { }\n}\nhost a { fixed-address a.example.net; }\n",
+		"subnet 198.18.0.0 netmask 255.255.255.0 {\n  range dynamic-bootp 198.18.0.5;\n  option routers 198.18.0.1, 198.18.0.2;\n  if exists user-class { filename \"a\"; } elsif known { filename \"b\"; } else { next-server 198.18.0.1; }\n}\n",
+	}},
+	"kea-dhcp4": {"/etc/kea/kea-dhcp4.conf", []string{
+		"{\"Dhcp4\": {\n\"lease-databse\": {}}}\n|2 lease-databse is not known in Dhcp4: did you mean lease-database?",
+		"{\"Dhcp4\": {\"subnet4\": [ { \"subnet\": \"198.18.0.0/24\",\n\"pools\": [{\"pool\": \"198.18.0.5 - 198.18.1.9\"}]}]}}\n|2 dhcp-range",
+		"{\"Dhcp4\": {\"subnet4\": [ { \"subnet\": \"198.18.0.0/24\",\n\"option-data\": [{\"name\": \"routers\", \"data\": \"198.18.1.1\"}]}]}}\n|2 dhcp-routers",
+		"{\"Dhcp4\": {\"subnet4\": [ { \"subnet\": \"198.18.0.0/24\",\n\"reservations\": [{\"ip-address\": \"198.18.1.1\"}]}]}}\n|2 dhcp-reserved",
+		"{\"Dhcp4\": {\"subnet4\": [ { \"id\": 1, \"subnet\": \"198.18.0.0/24\"},\n{\"id\": 1, \"subnet\": \"198.18.1.0/24\"}]}}\n|2 kea-id",
+		"// a\n{\"Dhcp4\": {\n\"renew-timer\": 900, \"rebind-timer\": 800}}\n|3 kea-timers",
+		"{\"Dhcp4\": {\n\"valid-lifetime\": \"long\"}}\n|2 valid-lifetime takes a number",
+	}, []string{"/* a\n */\n{ # b\n\"Dhcp4\": { // c\n \"control-socket\": {\"socket-type\": \"unix\", \"socket-name\": \"//x\"}, \"subnet4\": [ {\"id\": 1, \"subnet\": \"198.18.0.0/24\", \"pools\": [{\"pool\": \"198.18.0.128/25\"}], \"option-data\": [{\"name\": \"routers\", \"data\": \"198.18.0.1\"}, {\"name\": \"domain-name-servers\", \"data\": \"198.19.0.1\"}], \"reservations\": [{\"ip-address\": \"198.18.0.130\"}]}]}}\n"}},
+	"kea-dhcp6": {"/etc/kea/kea-dhcp6.conf", []string{"{\"Dhcp6\": {\n\"preferred-lifetime\": 7000, \"valid-lifetime\": 6000}}\n|2 kea-timers"}, []string{"{\"Dhcp6\": {\"subnet6\": [{\"id\": 1, \"subnet\": \"2001:2::/64\", \"pools\": [{\"pool\": \"2001:2::/80\"}], \"pd-pools\": [{\"prefix\": \"2001:2:1::\", \"prefix-len\": 48, \"delegated-len\": 56}]}]}}\n"}},
+	"named": {"/etc/bind/named.conf", []string{
+		"options {\n  listen-onv6 { any; };\n};\n|2 listen-onv6 is not known in options: did you mean listen-on-v6?",
+		"options {\n  dnssec-validation ture;\n};\n|2 dnssec-validation takes",
+		"options {\n  tcp-clients many;\n};\n|2 tcp-clients takes a number",
+		"tcp-clients 100;\n|1 tcp-clients does not belong in the main part of the file but in options",
+		"zone \"a.example\" { type primary; };\nzone \"a.example\" { type primary; };\n|2 bind-twice",
+	}, []string{
+		"// a\n/* options { b; */\noptions {\n  listen-on port 53 { 127.0.0.1; 198.18.0.1; };\n  forwarders { 198.18.0.1 port 53; };\n  response-policy { zone \"a\"; } qname-wait-recurse no;\n  dnssec-enable yes;\n};\nlogging { channel a { file \"b\" versions 3 size 5m; severity info; }; category default { a; }; };\nview a { match-clients { any; }; zone \"a.example\" { type master; file \"c\"; }; };\nview b { zone \"a.example\" { type slave; masters { 198.18.0.1; } ; }; };\nacl x { !198.18.0.1; localnets; };\n",
+	}},
+	"radvd": {"/etc/radvd.conf", []string{
+		"interface a {\n  AdvSendAdvrt on;\n};\n|2 AdvSendAdvrt is not known in interface: did you mean AdvSendAdvert?",
+		"interface a {\n  AdvManagedFlag yes;\n};\n|2 AdvManagedFlag takes on or off",
+		"interface a {\n  MinRtrAdvInterval 100;\n  MaxRtrAdvInterval 100;\n};\n|2 radvd-interval",
+		"interface a {\n  MaxRtrAdvInterval 600;\n  AdvDefaultLifetime 300;\n};\n|2 radvd-default",
+		"interface a {\n  prefix 2001:2::/64 {\n    AdvPreferredLifetime 900;\n    AdvValidLifetime 600;\n  };\n};\n|3 radvd-lifetime",
+		"interface a {\n};\ninterface a {\n};\n|3 radvd-interface",
+		"interface a {\n  AdvOnLink on;\n};\n|2 AdvOnLink does not belong in interface but in prefix",
+	}, []string{"interface a {\n  AdvSendAdvert on;\n  MinRtrAdvInterval 3;\n  MaxRtrAdvInterval 10;\n  AdvDefaultLifetime 0;\n  prefix 2001:2::/64 {\n    AdvOnLink on;\n    AdvValidLifetime infinity;\n    AdvPreferredLifetime 600;\n  };\n  RDNSS 2001:2::1 { AdvRDNSSLifetime 30; };\n  clients { fe80::1; };\n};\n"}},
 	"network": {"/etc/systemd/network/a.network", []string{
 		"[Match]\nName=a\n[Network]\nMTUBytes=9000\n|4 MTUBytes does not belong in [Network] but in [Link] or [Route]",
 		"[Network]\nAddresss=198.18.0.1/24\n|2 Addresss is not known in [Network]: did you mean Address?",
