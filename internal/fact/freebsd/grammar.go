@@ -14,6 +14,9 @@ import (
 // grammar is one format of grammar.txt.
 type grammar struct {
 	keywords map[string]bool
+	names    string // each between blanks
+	caseless bool   // the names
+	number   *regexp.Regexp
 	form     *regexp.Regexp
 	lacks    *regexp.Regexp // statements that lack or contradict something
 }
@@ -26,13 +29,18 @@ var (
 // grammarOf compiles a format's grammar when it is first needed.
 func grammarOf(format string) func() grammar {
 	return sync.OnceValue(func() grammar {
-		g, parts, forms, lacks := grammar{keywords: map[string]bool{}}, []string{}, []string{}, []string{`\z\A.`}
+		const never = `\z\A.`
+		g, parts, forms, lacks := grammar{keywords: map[string]bool{}}, []string{"'", `['"]`}, []string{}, []string{never}
+		g.number = regexp.MustCompile(never)
 		for _, row := range list.Table(texts.Read("freebsd/grammar.txt"), format) {
 			switch filled := strings.NewReplacer(parts...).Replace(row[len(row)-1]); row[0] {
 			case "words":
 				for _, w := range strings.Fields(row[1]) {
 					g.keywords[w] = true
 				}
+			case "listed", "caseless":
+				g.names, g.caseless = " "+row[2]+" ", row[0] == "caseless"
+				g.number = regexp.MustCompile("^(?:" + row[1] + ")$")
 			case "part":
 				parts = append(parts, "~"+row[1]+"~", "(?:"+filled+")")
 			case "lacks":
@@ -46,6 +54,19 @@ func grammarOf(format string) func() grammar {
 		g.form.Longest()
 		return g
 	})
+}
+
+// lists reports whether a word is one of the format's names or numbers, or several between commas.
+func (g grammar) lists(word string) bool {
+	if g.caseless {
+		word = strings.ToLower(word)
+	}
+	for piece := range strings.SplitSeq(strings.TrimSuffix(word, ","), ",") {
+		if !strings.Contains(g.names, " "+piece+" ") && !g.number.MatchString(piece) {
+			return false
+		}
+	}
+	return true
 }
 
 var marks = strings.Fields("! { } ( ) -> - = >")
@@ -67,7 +88,11 @@ func (g grammar) stop(words []string) int {
 			w = "TEXT"
 		}
 		for _, piece := range strings.Fields(pieces.Replace(w)) {
-			if !g.keywords[piece] && !slices.Contains(marks, piece) {
+			switch {
+			case g.keywords[piece] || slices.Contains(marks, piece):
+			case g.lists(piece):
+				piece = `"` + piece
+			default:
 				piece = "'" + piece
 			}
 			text.WriteString(piece + " ")

@@ -25,6 +25,8 @@ func TestGrammars(t *testing.T) {
 		{"/etc/ipfw.rules", "add 10 |alow| ip from any to any", "add 10 allow ip from any to any"},
 		{"/etc/ipfw.rules", "add 10 allow tcp |form| any to any", "add 10 set 3 prob 0.5 allow log logamount 5 tcp from { 10.0.0.0/8 or 'table(2)' } 1024-65535 to not me 22,80 in via em0 setup limit src-addr 4 // comment"},
 		{"/etc/ipfw.rules", "add 10 allow tcp from any to any 22 |via|", "add 10 allow tcp from any to any dst-port 22 via em0 keep-state :ssh"},
+		{"/etc/ipfw.rules", "add 10 allow tcp from any to any |22,shs|", "add 10 allow tcp from any to any ssh,domain,1024-65535,22,"},
+		{"/etc/rc.conf", "ifconfig_em0=\"up media 10gbase-T |mediaopt| full-duplex,\"", "ifconfig_em0=\"up media 10GBASE-t mediaopt full-duplex,master\""},
 		{"/etc/ipfw.rules", "add 10 allow tcp from any to any |keepstate|", "add 10 check-state\nadd 20 unreach host-prohib ip6 from any to me6 icmp6types 1,2"},
 		{"/etc/ipfw.rules", "pipe 1 config |bandwdth| 10Mbit/s", "pipe 1 config bw 10 Mbit/s delay 5 queue 100 mask dst-ip 0xffffffff\nqueue 1 config pipe 1 weight 9 fq_codel target 5ms ecn"},
 		{"/etc/ipfw.rules", "nat 1 config if em0 |redirect-port| tcp 10.0.0.1:80 80", "nat 1 config if em0 same_ports reset redirect_port tcp 10.0.0.1:80 80"},
