@@ -53,29 +53,36 @@ func wire(nsA *namespace, a end, nsB *namespace, b end) error {
 		}
 	}
 	for _, s := range sides {
-		if err := s.ns.do(func() error { return carries(s.e.Device) }); err != nil {
+		if err := s.ns.do(func() error { return carries(s.e) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// carries waits until a device that is up can send: the kernel's work queue attaches
+// carries waits until a device that is up can send and receive: the kernel's work queue attaches
 // its qdisc and IPv6 routes after the carrier comes up, which takes longer on a busy
 // machine (net/core/link_watch.c). Until then frames are dropped.
-func carries(device string) error {
+func carries(e end) error {
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		link, err := netlink.LinkByName(device)
+		link, err := netlink.LinkByName(e.Device)
 		if err != nil {
-			return fmt.Errorf("find %s: %w", device, err)
+			return fmt.Errorf("find %s: %w", e.Device, err)
 		}
-		if link.Attrs().OperState == netlink.OperUp {
+		if link.Attrs().OperState == netlink.OperUp && isLocal(e.IPv6.Addr()) {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("%s was brought up a minute ago and is %s: it has no carrier from its peer", device, link.Attrs().OperState)
+			return fmt.Errorf("%s was brought up a minute ago and is %s: it has no carrier from its peer, or its address no local route", e.Device, link.Attrs().OperState)
 		}
 	}
+}
+
+// isLocal reports whether the namespace takes packets to an IPv6 address as its own. The work queue adds that
+// route too, without duplicate address detection as well (addrconf_dad_work in net/ipv6/addrconf.c).
+func isLocal(a netip.Addr) bool {
+	routes, err := netlink.RouteGet(a.AsSlice())
+	return !a.IsValid() || !haveIPv6() || err == nil && len(routes) == 1 && routes[0].Type == unix.RTN_LOCAL
 }
 
 // raise brings a device up with its addresses, without router solicitations
