@@ -316,3 +316,57 @@ func (f *networkFiles) stanzaKey(i *network.Interface, key string, words []strin
 		}
 	}
 }
+
+// ifcfg reads the files of Red Hat's network-scripts, which NetworkManager reads up to RHEL 9.
+func (f *networkFiles) ifcfg() {
+	for _, p := range f.paths {
+		name, is := strings.CutPrefix(p, "/etc/sysconfig/network-scripts/ifcfg-")
+		if !is || strings.Contains(name, ":") {
+			continue
+		}
+		values := map[string]entry{}
+		for n, raw := range fact.Lines(f.texts[p]) {
+			if key, value, ok := strings.Cut(strings.TrimSpace(raw), "="); ok {
+				values[key] = entry{key: key, value: strings.Trim(value, `"' `), number: n + 1}
+			}
+		}
+		if strings.EqualFold(values["ONBOOT"].value, "no") || name == "lo" {
+			continue
+		}
+		f.ifcfgFile(p, cmp.Or(values["DEVICE"].value, name), values)
+	}
+}
+
+func (f *networkFiles) ifcfgFile(p, name string, values map[string]entry) {
+	value := func(key string) string { return values[key].value }
+	place := func(key string) network.Place { return network.Place{File: p, Line: max(1, values[key].number)} }
+	i := f.Interface(name)
+	i.Place, i.Declared, i.MTU, i.MTUPlace = place("DEVICE"), true, fact.Int(value("MTU")), place("MTU")
+	i.Dynamic = !slices.Contains([]string{"", "none", "static"}, strings.ToLower(value("BOOTPROTO")))
+	f.Open[true] = f.Open[true] || value("IPV6INIT") != "no"
+	for _, n := range []string{"", "0", "1", "2", "3"} {
+		if address := value("IPADDR" + n); address != "" {
+			f.Address(i, address+network.Length(address, cmp.Or(value("PREFIX"+n), value("NETMASK"+n))), place("IPADDR"+n))
+		}
+	}
+	if gateway := value("GATEWAY"); gateway != "" && value("DEFROUTE") != "no" {
+		f.gateway(network.Route{Place: place("GATEWAY"), Dev: name, Metric: value("IPV4_ROUTE_METRIC")}, "", gateway)
+	}
+	if parent, id, dotted := strings.Cut(name, "."); value("VLAN") == "yes" || value("TYPE") == "Vlan" {
+		i.Kind, i.Parent, i.ID = network.VLAN, cmp.Or(value("PHYSDEV"), parent), fact.Int(cmp.Or(value("VLAN_ID"), id))
+		if !dotted && value("PHYSDEV") == "" {
+			i.Parent = ""
+		}
+	}
+	for _, option := range strings.Fields(value("BONDING_OPTS")) {
+		key, v, _ := strings.Cut(option, "=")
+		i.Kind = network.Bond
+		i.SetBond(key, v, place("BONDING_OPTS"))
+	}
+	for key, kind := range map[string]string{"MASTER": network.Bond, "BRIDGE": network.Bridge} {
+		if master := value(key); master != "" {
+			f.Own(name, master, place(key), false)
+			f.Interface(master).Kind = kind
+		}
+	}
+}

@@ -21,9 +21,9 @@ func NetworkProblems(texts map[string]string) (all []fact.Problem) {
 	watched := slices.ContainsFunc(paths, func(p string) bool {
 		return strings.HasPrefix(p, "/etc/modprobe.d/") && watchesBonds.MatchString(texts[p])
 	})
-	for _, read := range []func(*networkFiles){(*networkFiles).networkd, (*networkFiles).netplan, (*networkFiles).ifupdown, (*networkFiles).keyfiles} {
+	for _, read := range []func(*networkFiles){(*networkFiles).networkd, (*networkFiles).netplan, (*networkFiles).ifupdown, (*networkFiles).keyfiles, (*networkFiles).ifcfg} {
 		f := networkFiles{Host: network.New(), texts: texts, paths: paths}
-		f.Open[true], f.Open[false], f.Elsewhere = others, others, others
+		f.Open[true], f.Open[false], f.Elsewhere = others, others, others || slices.ContainsFunc(paths, func(p string) bool { return setsMTU.MatchString(texts[p]) })
 		f.Watched = watched
 		read(&f)
 		if !f.broken {
@@ -37,9 +37,10 @@ var (
 	// watchesBonds matches the module's parameter that is every bond's default.
 	watchesBonds = regexp.MustCompile(`(?m)^[ \t]*options[ \t]+bonding[^#\n]*\b(?:miimon|arp_interval)=[1-9]`)
 	// addsAddresses matches files of programs that add addresses, routes and rules.
-	addsAddresses = regexp.MustCompile(`^/etc/(?:wireguard|openvpn|keepalived|frr|bird|swanctl|ppp/peers|sysconfig/network-scripts)/|^/etc/ipsec\.conf`)
-	// runsIP matches commands that do, and what sets an MTU elsewhere.
-	runsIP = regexp.MustCompile(`(?m)(?:^|[ \t/=;&])ip[ \t]+(?:-\S+[ \t]+)*(?:ro?u?t?e?|rule?|ad?d?r?e?s?s?|link|l)[ \t]|^MTUBytes=.*\n(?:.*\n)*?\[Match\]|/sys/class/net/\S+/mtu\b`)
+	addsAddresses = regexp.MustCompile(`^/etc/(?:wireguard|openvpn|keepalived|frr|bird|swanctl|ppp/peers)/|^/etc/sysconfig/network-scripts/(?:route|rule)6?-|^/etc/ipsec\.conf`)
+	// runsIP matches commands that add addresses, routes or rules, setsMTU those that set an MTU.
+	runsIP  = regexp.MustCompile(`(?m)(?:^|[ \t/=;&])ip[ \t]+(?:-\S+[ \t]+)*(?:ro?u?t?e?|ru(?:le?)?|ad?d?r?e?s?s?)[ \t]`)
+	setsMTU = regexp.MustCompile(`(?m)(?:^|[ \t/=;&])ip[ \t]+(?:-\S+[ \t]+)*l(?:i?n?k?)[ \t].*\bmtu[ \t]|\bifconfig[ \t].*\bmtu[ \t]|/sys/class/net/\S+/mtu\b`)
 )
 
 // networkFiles is a model of what one program's files say.

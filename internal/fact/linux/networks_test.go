@@ -34,6 +34,7 @@ var networkCases = []struct {
 		"==> /etc/NetworkManager/system-connections/a.nmconnection\n[ipv4]\nmethod=manual\naddress1=198.18.0.21/24,198.18.1.1\n",
 		"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets:\n    a:\n      addresses: [198.18.0.2/24]\n      routes:\n        - to: default\n          via: 198.18.1.1\n",
 		"==> /etc/network/interfaces\niface a inet static\n address 198.18.0.2\n netmask 255.255.255.192\n gateway 198.18.0.100\n",
+		"==> /etc/sysconfig/network-scripts/ifcfg-a\nDEVICE=a\nBOOTPROTO=none\nIPADDR=198.18.0.2\nPREFIX=26\nGATEWAY=\"198.18.0.100\"\n",
 	}, []string{
 		"==> /etc/systemd/network/a.network\n[Match]\nName=eno1\n[Network]\nAddress=198.18.0.21/26\nGateway=198.18.0.62\n",
 		"==> /etc/systemd/network/a.network\n[Match]\nName=eno1\n[Network]\nAddress=198.18.0.21/32\n[Route]\nGateway=198.18.0.62\nGatewayOnLink=yes\n",
@@ -62,6 +63,7 @@ var networkCases = []struct {
 		"==> /etc/network/interfaces\niface a inet static\n address 198.18.0.2/24\niface b inet static\n address 198.18.0.3\n netmask 255.255.255.0\n",
 	}, []string{
 		"==> /etc/network/interfaces\niface a inet static\n address 198.18.0.2/24\niface a:1 inet static\n address 198.18.0.3/24\n",
+		"==> /etc/sysconfig/network-scripts/ifcfg-a\nIPADDR=198.18.0.2\nNETMASK=255.255.255.0\n==> /etc/sysconfig/network-scripts/ifcfg-b\nONBOOT=no\nIPADDR=198.18.0.3\nNETMASK=255.255.255.0\n",
 		"==> /etc/network/interfaces\niface a inet static\n address 198.18.0.2/31\niface b inet static\n address 198.18.0.4/31\n",
 		"==> /etc/network/interfaces\niface a inet static\n address 198.18.0.2/24\n up ip rule add from 198.18.0.2 table 7\niface b inet static\n address 198.18.0.3/24\n",
 	}},
@@ -96,6 +98,7 @@ var networkCases = []struct {
 		"==> /etc/systemd/network/a.network\n[Network]\nDHCP=yes\nBond=bond0\n==> /etc/systemd/network/a.netdev\n[NetDev]\nName=bond0\nKind=bond\n",
 		"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets:\n    a:\n      dhcp4: true\n  bridges:\n    br0:\n      interfaces: [a]\n",
 		"==> /etc/network/interfaces\niface a inet static\n address 198.18.0.2/24\niface br0 inet static\n address 198.18.1.3/24\n bridge_ports a\n",
+		"==> /etc/sysconfig/network-scripts/ifcfg-a\nIPADDR=198.18.0.2\nNETMASK=255.255.255.0\nMASTER=bond0\nSLAVE=yes\n",
 	}, []string{
 		"==> /etc/systemd/network/a.network\n[Match]\nName=eth0\n\n[Network]\nBridge=br0\nLinkLocalAddressing=no\n", "==> /etc/systemd/network/a.network\n[Network]\nAddress=198.18.0.2/24\n",
 		"==> /etc/network/interfaces\niface a inet manual\niface br0 inet static\n address 198.18.0.3/24\n bridge_ports a\n",
@@ -109,6 +112,7 @@ var networkCases = []struct {
 	{"net-bond-watch", []string{
 		"==> /etc/systemd/network/bond0.netdev\n[NetDev]\nName=bond0\nKind=bond\n[Bond]\nMode=active-backup\n",
 		"==> /etc/network/interfaces\nauto bond0\niface bond0 inet dhcp\n bond-slaves eth0 eth1\n bond-mode 1\n",
+		"==> /etc/sysconfig/network-scripts/ifcfg-bond0\nDEVICE=bond0\nBONDING_OPTS=\"mode=active-backup miimon=0\"\n",
 		"==> /etc/netplan/1.yaml\nnetwork:\n  ethernets: {e0: {}, e1: {}}\n  bonds:\n    bond0:\n      interfaces: [e0, e1]\n      parameters:\n        mode: active-backup\n",
 		"==> /etc/NetworkManager/system-connections/a.nmconnection\n[connection]\ntype=bond\ninterface-name=bond0\n[bond]\nmode=active-backup\nmiimon=0\n",
 	}, []string{
