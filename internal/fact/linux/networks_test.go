@@ -137,6 +137,8 @@ var networkCases = []struct {
 	}},
 	{"net-bridge-mtu", []string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {}}\n  bridges:\n    br0:\n      mtu: 9000\n      interfaces: [a]\n"},
 		[]string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {mtu: 9000}}\n  bridges:\n    br0:\n      mtu: 9000\n      interfaces: [a]\n"}},
+	{"net-name-long", []string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {}}\n  vlans:\n    production-network: {id: 5, link: a}\n"},
+		[]string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets:\n    production-network:\n      match: {macaddress: \"02:00:00:00:00:01\"}\n      set-name: a\n"}},
 	{"net-vlan-twice", []string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {}}\n  vlans:\n    x: {id: 5, link: a}\n    y: {id: 5, link: a}\n"},
 		[]string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {}, b: {}}\n  vlans:\n    x: {id: 5, link: a}\n    y: {id: 5, link: b}\n"}},
 	{"net-vlan-name", []string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {}}\n  vlans:\n    a.20: {id: 10, link: a}\n"},

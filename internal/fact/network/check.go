@@ -148,6 +148,10 @@ func (h *Host) sizes(i *Interface) {
 	if _, id, dotted := strings.Cut(i.Name, "."); i.Kind == VLAN && dotted && i.ID > 0 && strings.Trim(id, "0123456789") == "" && strings.TrimLeft(id, "0") != strconv.Itoa(i.ID) {
 		h.Problem(i.Place, "net-vlan-name", strconv.Itoa(i.ID))
 	}
+	const longest = 15 // IFNAMSIZ − 1
+	if len(i.Name) > longest && i.Declared && i.Kind != "" && i.Name[0] != '@' {
+		h.Problem(i.Place, "net-name-long", i.Name)
+	}
 	if i.MTU == 0 {
 		return
 	}
