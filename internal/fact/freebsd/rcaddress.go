@@ -24,6 +24,7 @@ var (
 // addressSlips finds addresses, routers and routes of rc.conf that contradict each other.
 func addressSlips(lines []fact.Line, nics []fact.NIC) []fact.Problem {
 	h, names := network.New(), map[string]bool{}
+	h.Once = true
 	for _, n := range nics {
 		rcModel(h, n)
 	}

@@ -92,3 +92,19 @@ func FuzzFilterProblems(f *testing.F) {
 			FilterProblems(map[string]string{"/etc/nftables.conf": text, "/etc/iptables/rules.v4": text, "/etc/docker/daemon.json": "{}"})
 		})
 }
+
+func FuzzNetworkProblems(f *testing.F) {
+	for _, c := range networkCases {
+		for _, joined := range append(c.wrong, c.right...) {
+			f.Add(joined)
+		}
+	}
+	f.Fuzz(func(t *testing.T, joined string) {
+		texts := filesOf(joined)
+		for _, p := range NetworkProblems(texts) {
+			if p.Line < 1 || texts[p.File] == "" {
+				t.Errorf("%s: %s:%d", p.Message, p.File, p.Line)
+			}
+		}
+	})
+}

@@ -216,6 +216,7 @@ func (f *networkFiles) keyfileAddress(i *network.Interface, e entry, of network.
 
 // ifupdown reads interfaces(5).
 func (f *networkFiles) ifupdown() {
+	f.Once = true
 	for _, p := range f.paths {
 		if p != "/etc/network/interfaces" && path.Dir(p) != "/etc/network/interfaces.d" {
 			continue

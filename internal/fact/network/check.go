@@ -14,17 +14,23 @@ import (
 
 // Problems returns what cannot work together, by the names of cases of LR-SLIP.
 func (h *Host) Problems() []fact.Problem {
-	for n, i := range h.Interfaces {
+	type vlan struct {
+		parent string
+		id     int
+	}
+	vlans, taken := map[vlan]string{}, places{map[netip.Addr]string{}, map[netip.Prefix]string{}}
+	for _, i := range h.Interfaces {
 		h.ports(i)
 		h.sizes(i)
 		h.tunnel(i)
 		for _, a := range i.Addresses {
-			h.address(n, a)
+			h.address(i, a, taken)
 		}
-		if at := slices.IndexFunc(h.Interfaces[:n], func(o *Interface) bool {
-			return i.Kind == VLAN && o.Kind == VLAN && i.ID > 0 && i.ID == o.ID && i.Parent != "" && i.Parent == o.Parent
-		}); at >= 0 {
-			h.Problem(i.Place, "net-vlan-twice", h.Interfaces[at].Name)
+		if v := (vlan{i.Parent, i.ID}); i.Kind == VLAN && i.ID > 0 && i.Parent != "" {
+			if other, is := vlans[v]; is {
+				h.Problem(i.Place, "net-vlan-twice", other)
+			}
+			vlans[v] = i.Name
 		}
 	}
 	for _, m := range h.Mentioned {
@@ -32,42 +38,37 @@ func (h *Host) Problems() []fact.Problem {
 			h.Problem(m.Place, "net-undefined", m.Name)
 		}
 	}
-	for n, r := range h.Routes {
+	for n, r := range h.Routes[:min(len(h.Routes), mostRoutes)] {
 		h.route(n, r)
 	}
 	h.tables()
 	return h.problems
 }
 
-// address compares an address with those of the interfaces before its own.
-func (h *Host) address(n int, a Address) {
-	i := h.Interfaces[n]
-	for _, b := range i.Addresses {
-		if b.Place == a.Place {
-			break
-		} else if b.Prefix == a.Prefix || b.Addr() == a.Addr() && !a.Shared {
-			h.Problem(a.Place, "net-address-twice", i.Name)
-		}
-	}
+// mostRoutes bounds the routes that are compared with each other.
+const mostRoutes = 1000
+
+// places are the interfaces that have an address, and those with an address in a network.
+type places struct {
+	of map[netip.Addr]string
+	in map[netip.Prefix]string
+}
+
+// address compares an address with those before it.
+func (h *Host) address(i *Interface, a Address, taken places) {
 	if first, last := a.Masked().Addr(), last(a.Prefix); a.Addr().Is4() && a.Bits() < 31 && a.Bits() > 7 && (a.Addr() == first || a.Addr() == last) && !i.isLoopback() {
 		h.Problem(a.Place, "net-network-address", "")
 	}
-	if a.Shared || a.Addr().IsLinkLocalUnicast() || i.isLoopback() || h.find(i.Master).is(VRF) {
+	if a.Shared || a.Addr().IsLinkLocalUnicast() || i.isLoopback() || h.find(i.Master).is(VRF) || !h.Once && a.Bits() >= a.Addr().BitLen()-1 {
 		return
 	}
-	for _, o := range h.Interfaces[:n] {
-		for _, b := range o.Addresses {
-			switch {
-			case b.Shared || o.isLoopback() || h.find(o.Master).is(VRF) || a.Bits() >= a.Addr().BitLen()-1:
-			case a.Addr() == b.Addr():
-				h.Problem(a.Place, "net-address-twice", o.Name)
-				return
-			case a.Masked() == b.Masked() && len(h.Rules) == 0 && !h.Elsewhere:
-				h.Problem(a.Place, "net-same-network", o.Name)
-				return
-			}
-		}
+	other, is := taken.of[a.Addr()]
+	if neighbour, near := taken.in[a.Masked()]; is && (h.Once || other != i.Name) {
+		h.Problem(a.Place, "net-address-twice", other)
+	} else if near && neighbour != i.Name && len(h.Rules) == 0 && !h.Elsewhere && a.Bits() < a.Addr().BitLen()-1 {
+		h.Problem(a.Place, "net-same-network", neighbour)
 	}
+	taken.of[a.Addr()], taken.in[a.Masked()] = i.Name, i.Name
 }
 
 func (i *Interface) is(kind string) bool { return i != nil && i.Kind == kind }
@@ -156,7 +157,7 @@ func (h *Host) sizes(i *Interface) {
 		return
 	}
 	for _, o := range h.Interfaces {
-		switch {
+		switch { // the first case is about an MTU that is not known
 		case h.Elsewhere && o.MTU == 0 || i.MTU <= cmp.Or(o.MTU, 1500) || !o.Declared || o.MTU == 0 && o.Kind != "" && o.Kind != Bond:
 		case i.Kind == Bridge && o.Master == i.Name:
 			h.Problem(i.MTUPlace, "net-bridge-mtu", o.Name)

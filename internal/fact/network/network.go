@@ -119,32 +119,28 @@ type Host struct {
 	Open map[bool]bool
 	// Elsewhere means that other programs add routes, rules or MTUs, Watched that bonds are monitored by default.
 	Elsewhere, Watched bool
-	problems           []fact.Problem
+	// Once means that adding an address that is there already fails.
+	Once     bool
+	byName   map[string]*Interface
+	problems []fact.Problem
 }
 
 // New returns a host without interfaces.
-func New() *Host { return &Host{Open: map[bool]bool{}} }
+func New() *Host { return &Host{Open: map[bool]bool{}, byName: map[string]*Interface{}} }
 
 // Interface returns the interface of a name, which it adds.
 func (h *Host) Interface(name string) *Interface {
 	if i := h.find(name); i != nil {
 		return i
 	}
-	if len(h.Interfaces) >= fact.MaxNICs {
-		return &Interface{Name: name}
+	i := &Interface{Name: name}
+	if len(h.Interfaces) < fact.MaxNICs {
+		h.Interfaces, h.byName[name] = append(h.Interfaces, i), i
 	}
-	h.Interfaces = append(h.Interfaces, &Interface{Name: name})
-	return h.Interfaces[len(h.Interfaces)-1]
+	return i
 }
 
-func (h *Host) find(name string) *Interface {
-	for _, i := range h.Interfaces {
-		if i.Name == name {
-			return i
-		}
-	}
-	return nil
-}
+func (h *Host) find(name string) *Interface { return h.byName[name] }
 
 // Own makes an interface part of a bond, bridge or VRF.
 func (h *Host) Own(port, master string, at Place, strict bool) {
