@@ -21,6 +21,7 @@ func NetworkProblems(texts map[string]string) (all []fact.Problem) {
 	watched := slices.ContainsFunc(paths, func(p string) bool {
 		return strings.HasPrefix(p, "/etc/modprobe.d/") && watchesBonds.MatchString(texts[p])
 	})
+	made := map[string]bool{}
 	for _, read := range []func(*networkFiles){(*networkFiles).networkd, (*networkFiles).netplan, (*networkFiles).ifupdown, (*networkFiles).keyfiles, (*networkFiles).ifcfg} {
 		f := networkFiles{Host: network.New(), texts: texts, paths: paths}
 		f.Open[true], f.Open[false], f.Elsewhere = others, others, others || slices.ContainsFunc(paths, func(p string) bool { return setsMTU.MatchString(texts[p]) })
@@ -28,6 +29,57 @@ func NetworkProblems(texts map[string]string) (all []fact.Problem) {
 		read(&f)
 		if !f.broken {
 			all = append(all, f.Problems()...)
+		}
+		for _, i := range f.Interfaces {
+			made[i.Name] = true
+		}
+		others = others || f.broken
+	}
+	if !others {
+		all = append(all, unmade(texts, made)...)
+	}
+	return all
+}
+
+var (
+	// virtual matches names that programs give to interfaces that they create: their kind and number, or a VLAN's parent and number.
+	virtual = regexp.MustCompile(`^(bond|br|vmbr|vlan|vrf|dummy|team|\w+\.)\d+$`)
+	// namings match the interfaces that files of other programs name.
+	namings = map[string]*regexp.Regexp{
+		"nft":        regexp.MustCompile(`(?m)^[^#\n]*?\b[io]if(?:name)?[ \t]+(?:!=[ \t]*)?["{ \t]*([\w.-]+)`),
+		"iptables":   regexp.MustCompile(`(?m)^-A[^\n]*?[ \t]-[io][ \t]+([\w.-]+)`),
+		"keepalived": regexp.MustCompile(`(?m)^[ \t]*interface[ \t]+([\w.-]+)`),
+		"radvd":      regexp.MustCompile(`(?m)^[ \t]*interface[ \t]+([\w.-]+)`),
+		"dnsmasq":    regexp.MustCompile(`(?m)^[ \t]*interface=([\w.-]+)`),
+	}
+	// makers matches files of programs that create bridges and other interfaces.
+	makers = regexp.MustCompile(`^/etc/(?:docker|libvirt|cni|kubernetes|rancher|lxc|lxd|incus|openvswitch|pve|wireguard|systemd/nspawn)`)
+)
+
+// unmade finds names of bonds, bridges and VLANs that nothing creates, where others of the kind are made.
+func unmade(texts map[string]string, made map[string]bool) (all []fact.Problem) {
+	kinds := map[string]bool{}
+	for name := range made {
+		if m := virtual.FindStringSubmatch(name); m != nil {
+			kinds[m[1]] = true
+		}
+	}
+	for _, p := range slices.Sorted(maps.Keys(texts)) {
+		text := texts[p]
+		if makers.MatchString(p) || strings.Contains(text, "brctl addbr") {
+			return nil
+		}
+		for program, names := range namings {
+			if !strings.Contains(p, program) {
+				continue
+			}
+			for _, at := range names.FindAllStringSubmatchIndex(text, 1<<10) {
+				name := text[at[2]:at[3]]
+				if m := virtual.FindStringSubmatch(name); m != nil && kinds[m[1]] && !made[name] {
+					all = append(all, fact.Problem{File: p, Line: 1 + strings.Count(text[:at[2]], "\n"), Kind: fact.ProblemSlip, Message: "net-unmade", Detail: name})
+					break
+				}
+			}
 		}
 	}
 	return all

@@ -137,6 +137,14 @@ var networkCases = []struct {
 	}},
 	{"net-bridge-mtu", []string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {}}\n  bridges:\n    br0:\n      mtu: 9000\n      interfaces: [a]\n"},
 		[]string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {mtu: 9000}}\n  bridges:\n    br0:\n      mtu: 9000\n      interfaces: [a]\n"}},
+	{"net-unmade", []string{
+		"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {}}\n  vlans:\n    vlan5: {id: 5, link: a}\n==> /etc/nftables.conf\ntable inet f {\n chain c {\n  iifname \"vlan6\" accept\n }\n}\n",
+		"==> /etc/network/interfaces\niface e inet manual\niface e.5 inet static\n address 198.18.0.1/24\n==> /etc/iptables/rules.v4\n*filter\n-A INPUT -i e.50 -j ACCEPT\nCOMMIT\n",
+	}, []string{
+		"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {}}\n  vlans:\n    vlan5: {id: 5, link: a}\n==> /etc/nftables.conf\ntable inet f {\n chain c {\n  iifname { vlan5, eth7 } accept\n }\n}\n",
+		"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {}}\n  vlans:\n    vlan5: {id: 5, link: a}\n==> /etc/nftables.conf\ntable inet f {\n chain c {\n  iifname \"br0\" accept\n }\n}\n",
+		"==> /etc/network/interfaces\niface br0 inet static\n bridge_ports none\n==> /etc/docker/daemon.json\n{}\n==> /etc/iptables/rules.v4\n*filter\n-A INPUT -i br1 -j ACCEPT\nCOMMIT\n",
+	}},
 	{"net-name-long", []string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {}}\n  vlans:\n    production-network: {id: 5, link: a}\n"},
 		[]string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets:\n    production-network:\n      match: {macaddress: \"02:00:00:00:00:01\"}\n      set-name: a\n"}},
 	{"net-vlan-twice", []string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {}}\n  vlans:\n    x: {id: 5, link: a}\n    y: {id: 5, link: a}\n"},
