@@ -5,8 +5,12 @@ import "slices"
 // mostRules bounds the chains whose rules are compared with each other.
 const mostRules = 1000
 
-// Dead is a rule that never decides, because another one decides first about all its packets.
-type Dead struct{ Line, By int }
+// Dead is a rule without an effect, because another one decides about all its packets. Of is empty if
+// that one does the opposite, "unseen" if the rule itself decides nothing, "limit" if only its limit is lost.
+type Dead struct {
+	Line, By int
+	Of       string
+}
 
 // Unreached returns the rules whose packets another rule treats the opposite way: one above, where
 // the first match decides, or one below, where the last does. It returns one for each of the latter.
@@ -17,9 +21,16 @@ func (s *Ruleset) Unreached() (dead []Dead) {
 			continue
 		}
 		for j := range c.Rules {
-			if by := c.decided(j); by >= 0 && !seen[by] {
+			by, of := c.decided(j), ""
+			if by < 0 {
+				by, of = s.unseen(c, j), "unseen"
+			}
+			if by >= 0 && !seen[by] {
 				seen[by] = true
-				dead = append(dead, Dead{c.Rules[j].Line, c.Rules[by].Line})
+				dead = append(dead, Dead{c.Rules[j].Line, c.Rules[by].Line, of})
+			}
+			if line := s.limitless(c, j); by < 0 && line > 0 {
+				dead = append(dead, Dead{c.Rules[j].Line, line, "limit"})
 			}
 		}
 	}
@@ -48,6 +59,44 @@ func (c *Chain) decided(j int) int {
 		}
 	}
 	return -1
+}
+
+// unseen returns the rule that decides about all packets of one that logs, marks or calls a chain; −1 if there is none.
+func (s *Ruleset) unseen(c *Chain, j int) int {
+	r := &c.Rules[j]
+	if c.Last || r.Number > 0 || r.Action != Continue && r.Action != Jump && r.Action != Goto {
+		return -1
+	}
+	may := outcome{true, true, true}
+	if target := s.chain(r.Target); target != nil {
+		may = s.walk(target, Packet{}, 0)
+	}
+	return slices.IndexFunc(c.Rules[:j], func(by Rule) bool {
+		return (by.Action == Accept && may.drop || by.Action == Drop && may.accept) && by.covers(r)
+	})
+}
+
+// limitless returns the line of what accepts the packets that exceed a rule's limit; 0 if something may drop them.
+func (s *Ruleset) limitless(c *Chain, j int) (line int) {
+	r := &c.Rules[j]
+	if !r.Limited || r.Action != Accept || c.Last || s.Partial {
+		return 0
+	}
+	p := Packet{State: "new"}
+	for _, of := range r.Conditions {
+		if v, one := One([]Condition{of}, of.Field); one {
+			p[of.Field] = v
+		}
+	}
+	s.steps = 0
+	may := s.from(c, j+1, p, 0)
+	if may.drop || may.on && c.Policy != Accept {
+		return 0
+	}
+	if by := slices.IndexFunc(c.Rules[j+1:], func(by Rule) bool { return by.Action == Accept && by.matches(p) == yes }); by >= 0 {
+		return c.Rules[j+1+by].Line
+	}
+	return c.Line
 }
 
 // translates reports whether a rule translates what an exception is about, on the interface of its own.

@@ -59,6 +59,7 @@ type Rule struct {
 	Line       int
 	Conditions []Condition
 	Vague      bool // it has conditions that are not modelled
+	Limited    bool // one of them is a rate, a number or a time
 	Action     Action
 	Target     string
 	Quick      bool // decides at once, where otherwise the last match does
@@ -84,6 +85,8 @@ type Ruleset struct {
 	Redirect []Redirect
 	// Untracked are rules that exempt packets from connection tracking.
 	Untracked []Redirect
+	// Blind are rules that compare an interface which their hook does not have: the field is Before's.
+	Blind []Redirect
 	// Partial means that other files or commands may add rules.
 	Partial bool
 	// Masquerades means that a rule translates what is forwarded.

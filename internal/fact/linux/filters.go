@@ -17,6 +17,7 @@ var filterFiles = []struct{ path, family string }{
 	{"/etc/nftables.conf", ""}, {"/etc/sysconfig/nftables.conf", ""},
 	{"/etc/iptables/rules.v4", "4"}, {"/etc/sysconfig/iptables", "4"}, {"/etc/iptables/iptables.rules", "4"},
 	{"/etc/iptables/rules.v6", "6"}, {"/etc/sysconfig/ip6tables", "6"}, {"/etc/iptables/ip6tables.rules", "6"},
+	{"/etc/iptables/rules-save", "4"}, {"/etc/iptables/rules6-save", "6"}, {"/etc/iptables.up.rules", "4"},
 }
 
 var (
@@ -48,12 +49,23 @@ func FilterProblems(texts map[string]string) (all []fact.Problem) {
 			}
 		} else {
 			found.set = iptablesFilter(text, f.family)
+			if at, why := iptablesRefused(text, f.family, true); at > 0 {
+				found.add("iptables-refused", at, why)
+			}
 		}
 		found.check(six && !found.set.Refuses6(), asks)
 		all = append(all, found.all...)
 	}
+	for _, f := range ufwFiles {
+		if at, why := iptablesRefused(texts[f], "4", false); at > 0 {
+			all = append(all, fact.Problem{File: f, Line: at, Kind: fact.ProblemSlip, Message: "iptables-refused", Detail: why})
+		}
+	}
 	return all
 }
+
+// ufwFiles are files of ufw that iptables-restore reads; others declare some of their chains.
+var ufwFiles = []string{"/etc/ufw/before.rules", "/etc/ufw/after.rules", "/etc/ufw/user.rules"}
 
 type filterProblems struct {
 	file string
@@ -76,7 +88,10 @@ func (p *filterProblems) dropped(name, hook string, packet filter.Packet) bool {
 
 func (p *filterProblems) check(six, dhcpv6 bool) {
 	for _, d := range p.set.Unreached() {
-		p.add("filter-dead", d.Line, strconv.Itoa(d.By))
+		p.add("filter-"+cmp.Or(d.Of, "dead"), d.Line, strconv.Itoa(d.By))
+	}
+	for _, r := range p.set.Blind {
+		p.add("filter-hook", r.Line, map[filter.Field]string{filter.In: "incoming", filter.Out: "outgoing"}[r.Before[0].Field])
 	}
 	for _, r := range p.set.Redirect {
 		packet, hook := r.Redirected()

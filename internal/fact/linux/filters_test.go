@@ -14,6 +14,45 @@ func input(rules string) string {
 
 const nd = "  meta l4proto ipv6-icmp accept\n"
 
+// TestRefused: what iptables-restore refuses, each tried with iptables 1.8.9, and what it takes.
+func TestRefused(t *testing.T) {
+	for line, why := range map[string]string{
+		"-A INPUT -p tcp -m multiport --dports 1,2,3,4,5,6,7,8,9,10,11,12,13,14:15 -j ACCEPT":        "",
+		"-A INPUT -p tcp -m multiport --dports 1,2,3,4,5,6,7,8,9,10,11,12,13,14:15,16 -j ACCEPT":     "--dports has more than 15 ports (a range counts as two)",
+		"-A INPUT -p tcp --dport 80,443 -j ACCEPT":                                                   "--dport 80,443 is not valid",
+		"-A INPUT -p tcp --dports 80,443 -j ACCEPT":                                                  "--dports needs multiport in front of it",
+		"-A INPUT --dport 22 -p tcp -j ACCEPT":                                                       "--dport needs tcp in front of it",
+		"-A INPUT -p tcp --dport 90:80 -j ACCEPT":                                                    "--dport 90:80 is not valid",
+		"-A INPUT -m state --state NEW -m tcp -p tcp --dport 1024: -j ACCEPT":                        "",
+		"-A INPUT -m tcp --dport 22 -j ACCEPT":                                                       "-m tcp needs -p tcp",
+		"-A INPUT -m conntrack --ctstate ESTABLISHED,RELATE -j ACCEPT":                               "--ctstate ESTABLISHED,RELATE is not valid",
+		"-A INPUT -m conntrack --ctstate NEW, ESTABLISHED -j ACCEPT":                                 "the word ESTABLISHED belongs to no option",
+		"-A INPUT -m conntrack ! --ctstate RELATED,ESTABLISHED -m comment --comment \"a b\" -j DROP": "",
+		"-A INPUT -m limit --limit 5/min -m set --match-set a src -j LOG --log-prefix x: y":          "the word y belongs to no option",
+		"-A INPUT -s 2001:db8::/32 -j ACCEPT":                                                        "-s 2001:db8::/32 is not valid",
+		"-A INPUT ! -s 192.0.2.1,192.0.2.2 -j ACCEPT":                                                "-s 192.0.2.1,192.0.2.2 is not valid",
+		"-A INPUT -s 192.0.2.0/255.255.255.0,198.18.0.1 -i e+ -j ACCEPT":                             "",
+		"-A INPUT -o lan -j ACCEPT":                                                                  "-o lan is not possible in INPUT",
+		"-A INPUT -p icmp --icmp-type echo-rquest -j ACCEPT":                                         "--icmp-type echo-rquest is not valid",
+		"-A INPUT -p udp -j REJECT --reject-with tcp-reset":                                          "REJECT needs -p tcp or another protocol with ports",
+		"-A INPUT -j LOGDROP":                       "LOGDROP is neither a target nor a chain of the table filter",
+		":LOGDROP - [0:0]\n-A INPUT -j LOGDROP":     "",
+		"-A FORWARD -j MASQUERADE":                  "MASQUERADE is not possible in the table filter",
+		"-A INPUT -m owner --uid-owner 0 -j ACCEPT": "owner is not possible in INPUT",
+		"-A FORWARD -m conntrak --ctstate NEW":      "there is no match conntrak",
+		":INPUT REJECT [0:0]":                       "a policy is ACCEPT or DROP",
+		"*nat":                                      "COMMIT is missing above",
+		"iptables -A INPUT -j DROP":                 "iptables begins no line",
+	} {
+		if _, got := iptablesRefused("*filter\n:INPUT DROP [0:0]\n"+line+"\nCOMMIT\n", "4", true); got != why {
+			t.Errorf("%s: %q, want %q", line, got, why)
+		}
+	}
+	if at, why := iptablesRefused("*filter\n-A INPUT -j DROP\n", "4", true); at != 2 || why != "COMMIT is missing" {
+		t.Errorf("without COMMIT: %d, %q", at, why)
+	}
+}
+
 // forward is an nftables.conf that redirects a port, with rules of the forward chain.
 func forward(rules string) string {
 	return "define web = 192.0.2.10\ntable ip nat {\n chain pre {\n  type nat hook prerouting priority dstnat;\n  iifname wan tcp dport 443 dnat to $web:8443\n }\n}\ntable inet f {\n chain fwd {\n  type filter hook forward priority 0; policy drop;\n  ct state established,related accept\n  iifname lan accept\n" + rules + " }\n}\n"
@@ -75,6 +114,18 @@ func TestFilterProblems(t *testing.T) {
 		{"a drop of everything", v4, "*filter\n:INPUT ACCEPT [0:0]\n:FORWARD ACCEPT [0:0]\n-A FORWARD -j REJECT --reject-with x\n-A INPUT -j DROP\n-A FORWARD -i a -j ACCEPT\nCOMMIT\n", "filter-dead:6(4)", ""},
 		{"a comment and a limit", v4, "*filter\n:INPUT ACCEPT [0:0]\n-A INPUT -p tcp --dport 22 -m limit --limit 5/min -m comment --comment \"ssh, slowly\" -j ACCEPT\n-A INPUT -p tcp --dport 22 -j DROP\nCOMMIT\n", "", ""},
 		{"a port forward", v4, "*nat\n-A PREROUTING -i wan -p tcp -m tcp --dport 443 -j DNAT --to-destination 192.0.2.10:8443\nCOMMIT\n*filter\n:FORWARD DROP [0:0]\n-A FORWARD -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT\n-A FORWARD -p tcp -m multiport --dports 80,443 -j ACCEPT\nCOMMIT\n", "filter-redirect:2", ""},
+		{"a limit, and all of it accepted", nft, input(nd + "  tcp dport 22 ct state new limit rate 4/minute accept\n  tcp dport { 22, 80 } accept\n"), "filter-limit:8(9)", ""},
+		{"a limit, and the rest dropped", nft, input(nd + "  tcp dport 22 ct state new limit rate 4/minute accept\n  tcp dport 22 drop\n  tcp dport { 22, 80 } accept\n"), "", ""},
+		{"a limit for another port", nft, input(nd + "  tcp dport 22 limit rate 4/minute accept\n  tcp dport { 80, 443 } accept\n"), "", ""},
+		{"a limit of connections, and a policy that accepts", nft, "table inet f {\n chain in {\n  type filter hook input priority 0;\n  tcp dport 22 ct count 10 accept\n  udp dport 5 drop\n }\n}\n", "filter-limit:4(2)", ""},
+		{"a limit of iptables, and all of it accepted", v4, "*filter\n:INPUT DROP [0:0]\n-A INPUT -p icmp -m limit --limit 1/s -j ACCEPT\n-A INPUT -p icmp -j ACCEPT\nCOMMIT\n", "filter-limit:3(4)", ""},
+		{"a knock, and the port open", v4, "*filter\n:INPUT DROP [0:0]\n-A INPUT -p tcp --dport 22 -m recent --rcheck --name K -j ACCEPT\n-A INPUT -p tcp --dport 22 -j ACCEPT\nCOMMIT\n", "filter-limit:3(4)", ""},
+		{"a knock", v4, "*filter\n:INPUT DROP [0:0]\n-A INPUT -p tcp --dport 22 -m recent --rcheck --name K -j ACCEPT\n-A INPUT -p tcp --dport 80 -j ACCEPT\nCOMMIT\n", "", ""},
+		{"a log below the drop", v4, "*filter\n:INPUT DROP [0:0]\n-A INPUT -p tcp --dport 22 -j ACCEPT\n-A INPUT -j DROP\n-A INPUT -j LOG --log-prefix \"in: \"\nCOMMIT\n", "filter-unseen:5(4)", ""},
+		{"a chain called below the accept", v4, "*filter\n:INPUT DROP [0:0]\n:f2b - [0:0]\n-A f2b -s 192.0.2.1 -j DROP\n-A f2b -j RETURN\n-A INPUT -p tcp --dport 22 -j ACCEPT\n-A INPUT -p tcp --dport 22 -j f2b\nCOMMIT\n", "filter-unseen:7(6)", ""},
+		{"a chain called above it", v4, "*filter\n:INPUT DROP [0:0]\n:f2b - [0:0]\n-A f2b -s 192.0.2.1 -j DROP\n-A f2b -j RETURN\n-A INPUT -p tcp --dport 22 -j f2b\n-A INPUT -p tcp --dport 22 -j ACCEPT\n-A INPUT -j LOG\nCOMMIT\n", "", ""},
+		{"an outgoing interface of what arrives", nft, input(nd + "  oifname lan tcp dport 22 accept\n"), "filter-hook:8(outgoing)", ""},
+		{"an outgoing interface of what is forwarded", nft, forward("  ct status dnat accept\n  oifname lan accept\n"), "", ""},
 		{"no neighbours by iptables", v6, "*filter\n:INPUT DROP [0:0]\n-A INPUT -p tcp --dport 22 -j ACCEPT\nCOMMIT\n", "filter-neighbours:2", ""},
 		{"neighbours by iptables", v6, "*filter\n:INPUT DROP [0:0]\n-A INPUT -p ipv6-icmp -m icmp6 --icmpv6-type 135 -j ACCEPT\n-A INPUT -p ipv6-icmp -j ACCEPT\nCOMMIT\n", "", ""},
 	} {

@@ -2,6 +2,7 @@ package linux
 
 import (
 	"net/netip"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -87,8 +88,11 @@ func (r *nftReader) rule(s nftStatement) {
 			text = replaceWord(text, name, value)
 		}
 	}
-	p := nftRule{words: nftWords(text), rule: filter.Rule{Line: s.line, Vague: strings.Contains(text, hidden)}, table: r.table}
+	p := nftRule{words: nftWords(text), rule: filter.Rule{Line: s.line, Vague: strings.Contains(text, hidden), Limited: limited.MatchString(text)}, table: r.table}
 	p.read()
+	if _, is := filter.One(p.rule.Conditions, noInterface[r.hooked]); is && r.family != "netdev" && r.family != "bridge" {
+		r.set.Blind = append(r.set.Blind, filter.Redirect{Line: s.line, Before: []filter.Condition{{Field: noInterface[r.hooked]}}})
+	}
 	if p.rule.Action == filter.Continue && strings.Contains(text, hidden) {
 		p.rule.Action = filter.Divert
 	}
@@ -104,6 +108,12 @@ func (r *nftReader) rule(s nftStatement) {
 	}
 	r.now.Rules = append(r.now.Rules, append(p.mapped, p.rule)...)
 }
+
+// limited matches conditions of nft and iptables that hold for a part of the packets only: a rate, a number, a time.
+var limited = regexp.MustCompile(`\b(?:limit[ \t]+rate|ct[ \t]+count)[ \t]+[0-9]|\bmeta[ \t]+(?:hour|day)\b|--(?:limit|hashlimit|hashlimit-upto|connlimit-upto|rcheck|timestart|weekdays)[ \t]`)
+
+// noInterface is the interface that packets do not have at a hook; nft_meta.c.
+var noInterface = map[string]filter.Field{"prerouting": filter.Out, "input": filter.Out, "output": filter.In}
 
 // hidden replaces a redacted word.
 const hidden = "REDACTED"
