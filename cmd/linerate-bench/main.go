@@ -1,6 +1,5 @@
-// Command linerate-bench measures linerate itself: what prove concludes, by simulation, and the
-// changes that linerate offers. It is for developers and doubters of linerate; other benches run by
-// go test -bench in the packages under bench.
+// Command linerate-bench checks the changes that linerate offers, on generated hosts. It is for
+// developers and doubters of linerate; other benches run by go test -bench in the packages under bench.
 package main
 
 import (
@@ -30,12 +29,12 @@ var verb = cli.Verbs(helpText)
 // newRootCmd returns the root command. A new bench needs a section in help.txt, a line in benches
 // and a file cmd_<bench>.go.
 func newRootCmd() *cobra.Command {
-	return cli.NewRoot(&cobra.Command{Use: "linerate-bench", Short: "measure linerate itself", Long: "Measure linerate itself: what it concludes. Each bench prints one JSON document."}, benches())
+	return cli.NewRoot(&cobra.Command{Use: "linerate-bench", Short: "measure linerate itself", Long: "Measure linerate itself: what it changes. Each bench prints one JSON document."}, benches())
 }
 
 // benches lists the commands in the order of the help.
 func benches() []cli.Group {
 	return []cli.Group{
-		{Title: "What linerate concludes", Verbs: []*cobra.Command{newProveCmd(), newChangesCmd()}},
+		{Title: "What linerate changes", Verbs: []*cobra.Command{newChangesCmd()}},
 	}
 }
