@@ -2,10 +2,12 @@ package audit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
+	"linerate/internal/list"
 )
 
 // aging reports outdated lines: a name that the next major release of FreeBSD removes, and a value
@@ -46,6 +48,26 @@ func (a *auditor) formerDefault(j judged) []candidate {
 	}
 	now, _ := j.rec.DefaultOf(j.Name, a.f.Release, a.env)
 	return []candidate{a.says("LR-OLD-DEFAULT", "once", j.Line, with{"old": old, "until": until.Short(), "now": now})}
+}
+
+// isNeeded returns whether a finding only suggests to remove a line without which something worse would be found.
+func (a *auditor) isNeeded(all []candidate) func(Finding) bool {
+	return func(f Finding) bool {
+		if a.trial || f.Severity != Info || f.Kind == Default || !strings.HasPrefix(f.Fix, "Remove the line") {
+			return false
+		}
+		less, facts := a.Input, *a.Facts
+		less.Facts, less.trial, facts.Settings = &facts, true, slices.Clone(facts.Settings)
+		for i, t := range facts.Settings {
+			if t.Name == f.Name {
+				facts.Settings[i].Live, facts.Settings[i].Lines = nil, list.Filter(t.Lines, func(l fact.Line) bool { return l.File != f.File || l.Number != f.Line })
+			}
+		}
+		r, err := Run(less)
+		return err == nil && slices.ContainsFunc(r.Findings, func(o Finding) bool {
+			return o.Severity != Info && !slices.ContainsFunc(all, func(c candidate) bool { return c.ID == o.ID })
+		})
+	}
 }
 
 // onceDefault returns the line's value if it was the default of an earlier release but is not that

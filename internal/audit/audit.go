@@ -28,6 +28,8 @@ type Input struct {
 	// Today decides which suppressions have expired; Named returns the name of a file in them, nil for the path on the host.
 	Today time.Time
 	Named func(file string) string
+	// trial means that this audit asks what would be found without a line.
+	trial bool
 }
 
 // auditor collects findings on one host.
@@ -64,7 +66,7 @@ func Run(in Input) (*Report, error) {
 	for _, check := range []func() []candidate{a.problems, a.judge, a.pfFile, a.linuxFiles, a.containers, a.listedModules, a.perDevice, a.repeats, a.aliases, a.writes, a.drift, a.couplings, a.complaints, a.rules, a.folklore} {
 		all = append(all, check()...)
 	}
-	findings := resolve(all)
+	findings := slices.DeleteFunc(resolve(all), a.isNeeded(all))
 	for i := range findings {
 		if w := a.Rules.WriterOf(a.f.OS, fact.Line{File: findings[i].File}); w != nil && packaged(findings[i].File) {
 			findings[i].Fix += " The file is a package's. " + w.Fix

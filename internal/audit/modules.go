@@ -28,6 +28,9 @@ func (a *auditor) module(j judged) []candidate {
 		c.sets(setting.Loader, j.st.Module+"_load", "YES")
 		return []candidate{c}
 	case afterwards:
+		if slices.Contains(a.Rules.Classes["sysctl-reloaded"], j.st.Module) && a.f.RCYes("firewall_enable") {
+			return nil // rc.d/ipfw applies sysctl.conf again behind these modules, before its rules
+		}
 		return []candidate{a.says("LR-ORDER", "freebsd", j.Line, with{"module": j.st.Module})}
 	}
 	return nil

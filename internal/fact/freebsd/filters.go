@@ -14,13 +14,15 @@ var (
 	usesIPv6 = regexp.MustCompile(`(?m)^[ \t]*ifconfig_(\w+?)(?:_alias\w*|_ipv6)=["']?[^"'\n#]*\binet6\b`)
 	usesSSH  = regexp.MustCompile(`(?m)^[ \t]*sshd_enable=["']?(?i:yes|on|true|1)\b`)
 	sshPort  = regexp.MustCompile(`(?m)^[ \t]*Port[ \t]+([0-9]+)`)
+	usesSync = regexp.MustCompile(`(?m)^[ \t]*pfsync_syncdev=["']?(\w+)`)
 	usesCARP = regexp.MustCompile(`(?m)^[ \t]*ifconfig_(\w+?)(?:_alias\w*)?=["'][^\n#]*\bvhid\b`)
 )
 
-// FilterProblems finds rules of pf and ipfw that never decide, and packets that they drop though the
-// host needs them. texts are a host's files by path; open means that ipfw's last rule accepts.
+// FilterProblems finds rules of pf and ipfw that never decide, packets that they drop though the host
+// needs them, and parameters of jails without effect. texts are a host's files by path; open means that ipfw's last rule accepts.
 func FilterProblems(texts map[string]string, pf, ipfw, open bool) (all []fact.Problem) {
 	rc := texts["/etc/rc.conf"] + "\n" + texts["/etc/rc.conf.local"]
+	all = jailProblems(texts)
 	add := func(file, name string, line int, detail string) {
 		all = append(all, fact.Problem{File: file, Line: line, Kind: fact.ProblemSlip, Message: name, Detail: detail})
 	}
@@ -82,6 +84,9 @@ func needed(s *filter.Ruleset, rc, sshd string, add func(name string)) {
 	}
 	if drops(usesCARP, filter.Packet{filter.Family: "4", filter.Proto: "carp", filter.Way: "in", filter.To: "224.0.0.18", filter.State: "new"}) {
 		add("filter-carp")
+	}
+	if drops(usesSync, filter.Packet{filter.Family: "4", filter.Proto: "pfsync", filter.Way: "in", filter.To: "224.0.0.240", filter.State: "new"}) {
+		add("filter-pfsync")
 	}
 }
 

@@ -120,10 +120,11 @@ func (g grammar) refuse(problems []fact.Problem, at fact.Line, words []string, s
 }
 
 // Refused reads rc.conf and the packet filters' files, whose texts are not redacted, for mistakes. A
-// problem's text is a word that is wrong, where its message has %s for it.
-func Refused(files fact.Files, pf, ipfw string) []fact.Problem {
+// problem's text is a word that is wrong, where its message has %s for it. host is what rows of slips.txt for the file "host" see.
+func Refused(files fact.Files, pf, ipfw string) (refused []fact.Problem, host string) {
 	p := newPFReader(files, &fact.PF{})
-	refused, lines, known := append(p.read(pf), ReadIPFW(files, ipfw, &fact.IPFW{})...), ReadRC(files).Lines, &fact.Facts{}
+	lines, known := ReadRC(files).Lines, &fact.Facts{}
+	refused = append(p.read(pf), ReadIPFW(files, ipfw, &fact.IPFW{})...)
 	AddRCInterfaces(known, Config{Lines: lines})
 	for _, l := range lines {
 		for _, w := range strings.Fields(l.Value) {
@@ -139,13 +140,14 @@ func Refused(files fact.Files, pf, ipfw string) []fact.Problem {
 			break
 		}
 	}
-	refused = append(refused, addressSlips(lines, known.NICs)...)
+	slips, model := addressSlips(lines, known.NICs)
+	refused = append(refused, slips...)
 	for _, l := range lines {
 		if words := strings.Fields(l.Value); l.Effective && !l.Default && len(words) > 0 && !strings.ContainsAny(l.Value, `"'\\`) {
 			refused = rcLine(refused, l, words)
 		}
 	}
-	return refused
+	return refused, hostText(model)
 }
 
 // rcLine compares a variable's value with its grammar.

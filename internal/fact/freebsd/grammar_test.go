@@ -1,6 +1,7 @@
 package freebsd
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -43,11 +44,11 @@ func TestGrammars(t *testing.T) {
 	} {
 		_, word, _ := strings.Cut(c.wrong, "|")
 		word, _, _ = strings.Cut(word, "|")
-		got := Refused(tree{c.file: strings.ReplaceAll(c.wrong, "|", "") + "\n"}, "/etc/pf.conf", "/etc/ipfw.rules")
+		got, _ := Refused(tree{c.file: strings.ReplaceAll(c.wrong, "|", "") + "\n"}, "/etc/pf.conf", "/etc/ipfw.rules")
 		if len(got) != 1 || got[0].Text != word && !strings.HasSuffix(got[0].Text, "_flags") && !strings.Contains(got[0].Message, ") does not take '%s' as") {
 			t.Errorf("%s: %+v, want a refusal at %q", c.wrong, got, word)
 		}
-		if got := Refused(tree{c.file: c.right + "\n"}, "/etc/pf.conf", "/etc/ipfw.rules"); len(got) != 0 {
+		if got, _ := Refused(tree{c.file: c.right + "\n"}, "/etc/pf.conf", "/etc/ipfw.rules"); len(got) != 0 {
 			t.Errorf("%s: %+v, want nothing", c.right, got)
 		}
 	}
@@ -61,7 +62,7 @@ func TestMacros(t *testing.T) {
 		"a = em0\nb = \"{ $a em1 }\"\nblock on $b\n": 1,
 		"a = em0\nb = \"{\" $a em1 \"}\"\nblock on $b\npass from $a:network to $b\n": 0,
 	} {
-		if got := Refused(tree{"/etc/pf.conf": text}, "/etc/pf.conf", ""); len(got) != want {
+		if got, _ := Refused(tree{"/etc/pf.conf": text}, "/etc/pf.conf", ""); len(got) != want {
 			t.Errorf("%q: %+v, want %d", text, got, want)
 		}
 	}
@@ -101,7 +102,8 @@ func TestAddressSlips(t *testing.T) {
 		"ipv4_addrs_em1=\"198.18.9.1/24 198.18.10.1/24\"\ndefaultrouter=\"198.18.10.9\"": "",
 	} {
 		got := ""
-		for _, p := range addressSlips(ReadRC(tree{"/etc/rc.conf": base + line + "\n"}).Lines, nil) {
+		slips, _ := addressSlips(ReadRC(tree{"/etc/rc.conf": base + line + "\n"}).Lines, nil)
+		for _, p := range slips {
 			got += p.Message
 		}
 		if got != want {
@@ -121,11 +123,58 @@ func TestInterfaces(t *testing.T) {
 		{"dhcpd_ifaces=\"em0 lagg0.7\"\n", "block all\n", ""},
 	} {
 		got := ""
-		for _, p := range Refused(tree{"/etc/rc.conf": rc + c.rc, "/etc/pf.conf": c.pf}, "/etc/pf.conf", "") {
+		refused, _ := Refused(tree{"/etc/rc.conf": rc + c.rc, "/etc/pf.conf": c.pf}, "/etc/pf.conf", "")
+		for _, p := range refused {
 			got += p.Message
 		}
 		if got != c.want {
 			t.Errorf("%q, %q: %q, want %q", c.rc, c.pf, got, c.want)
+		}
+	}
+}
+
+// TestMTUs: an MTU that the driver refuses, that of a renamed card and of a port of a lagg too, one too
+// small for IPv6, and their twins.
+func TestMTUs(t *testing.T) {
+	for rc, want := range map[string]string{
+		"ifconfig_igc1=\"inet 198.18.0.1/24 mtu 9600\"\n":                                                                             "net-driver-mtu",
+		"ifconfig_igc1=\"inet 198.18.0.1/24 mtu 9216\"\nifconfig_cxl0=\"up mtu 9600\"\n":                                              "",
+		"ifconfig_ix0_name=\"wan\"\nifconfig_wan=\"inet 198.18.0.1/24 mtu 9800\"\n":                                                   "net-driver-mtu",
+		"cloned_interfaces=\"lagg0\"\nifconfig_bge0=\"up\"\nifconfig_lagg0=\"laggproto lacp laggport bge0 198.18.0.1/24 mtu 9100\"\n": "net-driver-mtu",
+		"ifconfig_em0=\"inet 198.18.0.1/24 mtu 1200\"\nifconfig_em0_ipv6=\"inet6 2001:db8::1/64\"\n":                                  "net-mtu-ipv6",
+		"ifconfig_em0=\"inet 198.18.0.1/24 mtu 1200\"\n":                                                                              "",
+	} {
+		got := ""
+		refused, _ := Refused(tree{"/etc/rc.conf": rc}, "", "")
+		for _, p := range refused {
+			got += p.Message
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", rc, got, want)
+		}
+	}
+}
+
+// TestJails: what a jail's parameters, the shared ones and the host's files say together.
+func TestJails(t *testing.T) {
+	const shared = "exec.start = \"/bin/sh /etc/rc\"; # all\nmount.devfs;\npath = \"/jails/$name\";\n$net = 10.3.0;\n"
+	for _, c := range []struct{ conf, want string }{
+		{"db { ip4.addr = ${net}.7; }", "5 jail-address-host db"},
+		{"db {\n ip4.addr = \"em0|$net.7/24\", $net.2;\n}", ""},
+		{"* { interface = em0; }\ndb { ip4.addr = $net.7; }", ""},
+		{"a { ip4.addr = $net.2;\n ip4.addr += $net.9; }", "6 jail-address-host a"},
+		{"a { allow.mount;\n allow.mount.zfs; }", "5 jail-mount-statfs a"},
+		{"* { enforce_statfs = 1; }\na { allow.mount;\n allow.mount.zfs; }", ""},
+		{"a { vnet; /* x */ vnet.interface = e0a_a; devfs_ruleset = 11; }", "5 jail-ruleset a"},
+		{"a { depend = b, c; persist; }\nb { persist; }", "5 jail-depend a"},
+		{"a { depend = b; persist; }\nb { persist; }", ""},
+	} {
+		got := ""
+		for _, p := range FilterProblems(map[string]string{"host": "host address 10.3.0.2\n", "/etc/jail.conf": shared + c.conf + "\n"}, false, false, false) {
+			got += strings.TrimSpace(fmt.Sprintln(p.Line, p.Message, p.Detail))
+		}
+		if got != c.want {
+			t.Errorf("%q: %q, want %q", c.conf, got, c.want)
 		}
 	}
 }

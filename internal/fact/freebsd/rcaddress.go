@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/network"
+	"linerate/internal/list"
 )
 
 var (
@@ -21,8 +22,9 @@ var (
 	argument  = regexp.MustCompile(`(?:^| )-(?:netmask|prefixlen|fib|mtu|ifp|ifa|weight) \S+|(?:^| )-\S+`)
 )
 
-// addressSlips finds addresses, routers and routes of rc.conf that contradict each other.
-func addressSlips(lines []fact.Line, nics []fact.NIC) []fact.Problem {
+// addressSlips finds addresses, routers and routes of rc.conf that contradict each other, and returns
+// the model of interfaces as well.
+func addressSlips(lines []fact.Line, nics []fact.NIC) ([]fact.Problem, *network.Host) {
 	h, names := network.New(), map[string]bool{}
 	h.Once = true
 	for _, n := range nics {
@@ -40,9 +42,11 @@ func addressSlips(lines []fact.Line, nics []fact.NIC) []fact.Problem {
 		case !l.Effective || l.Default:
 			continue
 		case strings.HasPrefix(l.Name, "ifconfig_") && strings.HasSuffix(l.Name, "_name"):
-			if old := strings.TrimSuffix(l.Name, "_name"); names[old] && !names["ifconfig_"+l.Value] {
+			old := strings.TrimSuffix(l.Name, "_name")
+			if names[old] && !names["ifconfig_"+l.Value] {
 				h.Problem(at, "rc-renamed", "")
 			}
+			h.Interface(rcName(l.Value)).Largest = largest(strings.TrimPrefix(old, "ifconfig_"))
 			continue
 		case l.Name == "rtadvd_interfaces" && !h.Open[true]:
 			if slices.ContainsFunc(strings.Fields(l.Value), func(w string) bool {
@@ -65,7 +69,16 @@ func addressSlips(lines []fact.Line, nics []fact.NIC) []fact.Problem {
 			h.Routes = append(h.Routes, network.Route{Place: at, Via: gate, To: map[bool]netip.Prefix{true: netip.PrefixFrom(gate, 0).Masked()}[router]})
 		}
 	}
-	return h.Problems()
+	return h.Problems(), h
+}
+
+// mtus are the largest MTUs that drivers take.
+var mtus = list.Pairs(wordsText, "mtu")
+
+// largest returns the largest MTU of an interface's driver, 0 if it is not known.
+func largest(name string) int {
+	driver, _ := Driver(name)
+	return fact.Int(mtus[driver])
 }
 
 // rcName returns an interface's name as a part of a variable's.
@@ -74,7 +87,7 @@ func rcName(name string) string { return strings.ReplaceAll(name, ".", "_") }
 // rcModel adds an interface that rc.conf creates or configures.
 func rcModel(h *network.Host, n fact.NIC) {
 	i := h.Interface(rcName(n.Name))
-	i.Declared, i.Parent = true, n.Parent
+	i.Declared, i.Parent, i.Largest = true, n.Parent, largest(n.Name)
 	if len(n.Configured) > 0 {
 		i.Place = network.Place{File: n.Configured[0].File, Line: n.Configured[0].Number}
 	}
@@ -102,6 +115,8 @@ var (
 	// vlanOf matches the number of a VLAN and what it stands on.
 	vlanOf = regexp.MustCompile(`(?:^| )vlan (\d+)(?: vlandev (\S+))?`)
 	mtuOf  = regexp.MustCompile(`(?:^| )mtu (\d+)`)
+	// groupOf matches a CARP group.
+	groupOf = regexp.MustCompile(`(?:^| )vhid (\d+)`)
 )
 
 // rcAddresses adds the addresses of a line of rc.conf.
@@ -123,7 +138,11 @@ func rcAddresses(h *network.Host, l fact.Line) {
 		if !h.Address(i, m[1]+network.Length(m[1], m[3]), at) {
 			continue
 		}
-		i.Addresses[len(i.Addresses)-1].Shared = strings.Contains(value, "fib ")
+		own := &i.Addresses[len(i.Addresses)-1]
+		own.Shared = strings.Contains(value, "fib ")
+		if m := groupOf.FindStringSubmatch(value); m != nil {
+			own.Group = m[1]
+		}
 		if peer, err := netip.ParseAddr(m[2]); err == nil {
 			i.Addresses = append(i.Addresses, network.Address{Prefix: netip.PrefixFrom(peer, 32), Place: at, Shared: true})
 		}

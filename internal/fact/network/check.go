@@ -156,8 +156,17 @@ func (h *Host) sizes(i *Interface) {
 	if i.MTU == 0 {
 		return
 	}
+	if i.Largest > 0 && i.MTU > i.Largest {
+		h.Problem(i.MTUPlace, "net-driver-mtu", strconv.Itoa(i.Largest))
+	}
+	if i.MTU < 1280 && slices.ContainsFunc(i.Addresses, func(a Address) bool { return a.Addr().Is6() }) {
+		h.Problem(i.MTUPlace, "net-mtu-ipv6", "")
+	}
 	for _, o := range h.Interfaces {
-		switch { // the first case is about an MTU that is not known
+		switch { // the second case is about an MTU that is not known
+		case i.Kind == Bond && o.Master == i.Name && o.Largest > 0 && i.MTU > o.Largest:
+			h.Problem(i.MTUPlace, "net-driver-mtu", strconv.Itoa(o.Largest))
+			return
 		case h.Elsewhere && o.MTU == 0 || i.MTU <= cmp.Or(o.MTU, 1500) || !o.Declared || o.MTU == 0 && o.Kind != "" && o.Kind != Bond:
 		case i.Kind == Bridge && o.Master == i.Name:
 			h.Problem(i.MTUPlace, "net-bridge-mtu", o.Name)

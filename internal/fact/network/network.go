@@ -46,8 +46,9 @@ type Interface struct {
 	// Parent is what a VLAN stands on, ID its number.
 	Parent string
 	ID     int
-	// MTU is in bytes, 0 if no file says.
+	// MTU is in bytes, 0 if no file says; Largest what its driver takes, 0 if that is not known.
 	MTU       int
+	Largest   int
 	MTUPlace  Place
 	Addresses []Address
 	// Dynamic means that it has an address from DHCP or another program; DHCP is where a file asks for it.
@@ -90,6 +91,8 @@ type Address struct {
 	Place
 	// Shared means that several interfaces may have it: of a peer, anycast, another routing table.
 	Shared bool
+	// Group is its CARP group, "" if it has none.
+	Group string
 }
 
 // Route is a static route.
