@@ -50,10 +50,10 @@ func (a *auditor) formerDefault(j judged) []candidate {
 	return []candidate{a.says("LR-OLD-DEFAULT", "once", j.Line, with{"old": old, "until": until.Short(), "now": now})}
 }
 
-// isNeeded returns whether a finding only suggests to remove a line without which something worse would be found.
+// isNeeded returns whether a finding calls a line outdated without which something worse would be found.
 func (a *auditor) isNeeded(all []candidate) func(Finding) bool {
 	return func(f Finding) bool {
-		if a.trial || f.Severity != Info || f.Kind == Default || !strings.HasPrefix(f.Fix, "Remove the line") {
+		if a.trial || f.Kind != Outdated || f.Severity != Info {
 			return false
 		}
 		less, facts := a.Input, *a.Facts

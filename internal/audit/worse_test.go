@@ -36,3 +36,25 @@ func TestFixOfCoupling(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// TestNeededOldDefault: an old default without which packets would pass unfiltered is no line to remove;
+// another is.
+func TestNeededOldDefault(t *testing.T) {
+	const bridge = "ifconfig_bridge0=\"addm em0 addm em1 up\"\ncloned_interfaces=\"bridge0\"\nifconfig_em0=\"up\"\nifconfig_em1=\"up\"\npf_enable=\"YES\"\n"
+	for line, want := range map[string]int{"net.inet.tcp.delacktime=100": 1, "net.link.bridge.pfil_member=1": 0} {
+		r := run(t, tree(t, "14.1", map[string]string{"/etc/rc.conf": bridge, "/etc/pf.conf": "block in on em0 all\npass out all\n", "/etc/sysctl.conf": line + "\n"}), "firewall")
+		if f := find(r, "LR-OLD-DEFAULT", ""); len(f) != want {
+			t.Errorf("%s: %+v, want %d", line, f, want)
+		}
+	}
+}
+
+// TestReloadedByIPFW: rc.d/ipfw applies sysctl.conf behind its modules; for other modules nothing does before sysctl_lastload.
+func TestReloadedByIPFW(t *testing.T) {
+	for rc, want := range map[string]int{"firewall_enable=\"YES\"\nfirewall_type=\"open\"\n": 0, "kld_list=\"ipfw\"\n": 1} {
+		r := run(t, tree(t, "14.1", map[string]string{"/etc/rc.conf": rc, "/boot/loader.conf": "", "/etc/sysctl.conf": "net.inet.ip.fw.one_pass=0\n"}), "firewall")
+		if f := find(r, "LR-ORDER", ""); len(f) != want {
+			t.Errorf("%q: %+v, want %d", rc, f, want)
+		}
+	}
+}
