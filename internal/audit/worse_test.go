@@ -42,7 +42,7 @@ func TestFixOfCoupling(t *testing.T) {
 func TestNeededOldDefault(t *testing.T) {
 	const bridge = "ifconfig_bridge0=\"addm em0 addm em1 up\"\ncloned_interfaces=\"bridge0\"\nifconfig_em0=\"up\"\nifconfig_em1=\"up\"\npf_enable=\"YES\"\n"
 	for line, want := range map[string]int{"net.inet.tcp.delacktime=100": 1, "net.link.bridge.pfil_member=1": 0} {
-		r := run(t, tree(t, "14.1", map[string]string{"/etc/rc.conf": bridge, "/etc/pf.conf": "block in on em0 all\npass out all\n", "/etc/sysctl.conf": line + "\n"}), "firewall")
+		r := run(t, tree(t, "14.1", map[string]string{"/etc/rc.conf": bridge, "/etc/pf.conf": "block in on em0 all\npass out all\n", "/etc/sysctl.conf": line + "\n"}), "web")
 		if f := find(r, "LR-OLD-DEFAULT", ""); len(f) != want {
 			t.Errorf("%s: %+v, want %d", line, f, want)
 		}
