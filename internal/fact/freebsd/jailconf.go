@@ -121,8 +121,10 @@ func hostText(h *network.Host) (text string) {
 			}
 		}
 	}
-	if !strings.Contains(text, "host group") {
-		text += "host group \n"
+	for _, of := range []string{"interface", "address", "group"} {
+		if !strings.Contains(text, "host "+of) || of == "address" && (h.Open[true] || h.Open[false]) {
+			text += "host " + of + " \n"
+		}
 	}
-	return text + map[bool]string{true: "host address \n"}[h.Open[true] || h.Open[false]]
+	return text
 }
