@@ -54,11 +54,13 @@ func rotate(a, vectors [][]float64, p, q int) {
 	c := 1 / math.Hypot(t, 1)
 	s := t * c
 	for _, row := range a {
-		row[p], row[q] = c*row[p]-s*row[q], s*row[p]+c*row[q]
+		x, y := row[p], row[q]
+		row[p], row[q] = c*x-s*y, s*x+c*y
 	}
-	for _, m := range [][][]float64{a, vectors} {
-		for k, v := range m[p] {
-			m[p][k], m[q][k] = c*v-s*m[q][k], s*v+c*m[q][k]
-		}
+	ap, aq, vp, vq := a[p][:len(a)], a[q][:len(a)], vectors[p][:len(a)], vectors[q][:len(a)]
+	for k, x := range ap {
+		y, v, w := aq[k], vp[k], vq[k]
+		ap[k], aq[k] = c*x-s*y, s*x+c*y
+		vp[k], vq[k] = c*v-s*w, s*v+c*w
 	}
 }

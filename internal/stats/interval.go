@@ -2,6 +2,8 @@ package stats
 
 import (
 	"math"
+	"sync"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/mathext"
 )
@@ -44,9 +46,23 @@ func TQuantile(p, df float64) float64 {
 	if p < 0.5 {
 		return -TQuantile(1-p, df)
 	}
+	key := [2]float64{p, df}
+	if known, ok := quantiles.Load(key); ok {
+		return known.(float64)
+	}
 	x := mathext.InvRegIncBeta(df/2, 0.5, 2*(1-p))
-	return math.Sqrt(df * (1 - x) / x)
+	t := math.Sqrt(df * (1 - x) / x)
+	if quantilesKept.Add(1) <= 10_000 {
+		quantiles.Store(key, t)
+	}
+	return t
 }
+
+// quantiles has what TQuantile was asked first: analyses ask for few, and again and again.
+var (
+	quantiles     sync.Map
+	quantilesKept atomic.Int64
+)
 
 // twoSidedT is P(|T| ≥ |t|) for Student's t.
 func twoSidedT(t, df float64) float64 {

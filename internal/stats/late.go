@@ -32,6 +32,7 @@ type Late struct {
 	lags    [mostLags + 1]float64 // effects on this window and on later ones
 	y, x    []float64             // y is NaN where a window has a burst
 	redrawn [][]float64
+	designs map[*float64]regression // of PTotal, by the arms
 }
 
 // LateEffects regresses the windows on their arm and on the two previous arms, and redraws
@@ -177,8 +178,17 @@ func (l *Late) PTotal(theta float64) float64 {
 		shift[i] = at(l.x, i-1) - l.x[i]
 	}
 	null := regress(y, shift, 0, rho)
+	if l.designs == nil {
+		l.designs = map[*float64]regression{}
+	}
 	return l.redraw(y, null.without(y, shift), func(y, x []float64) float64 {
-		estimate, se := regress(y, x, 1, rho).total()
+		// Interval asks again and again: only the values change, not which windows have one.
+		f, ok := l.designs[&x[0]]
+		if !ok {
+			f = designed(y, x, 1, rho)
+			l.designs[&x[0]] = f
+		}
+		estimate, se := f.fit(y, x).total()
 		return math.Abs(estimate / se)
 	})
 }
@@ -234,39 +244,67 @@ type regression struct {
 	squares float64 // sum of squared residuals
 	df      float64
 	lags    int
+	rho     float64
 }
 
 // regress fits by least squares, after subtracting rho times the previous window's values on
 // both sides. It leaves out windows without a value and, with rho, those after them.
 func regress(y, x []float64, lags int, rho float64) regression {
-	k, n, all := lags+2, 0.0, 0.0
-	f := regression{lags: lags}
-	normal, right := Square(k), [4]float64{}
+	return designed(y, x, lags, rho).fit(y, x)
+}
+
+// designed returns the part of a regression that does not depend on the windows' values, but on which have one.
+func designed(y, x []float64, lags int, rho float64) regression {
+	f := regression{lags: lags, rho: rho}
+	normal := Square(f.columns())
 	var v [5]float64
 	for i := range y {
-		v[0], v[4] = 1-rho, y[i]
-		if rho > 0 {
-			if i == 0 {
-				continue
+		if f.row(&v, y, x, i) {
+			for a, row := range normal {
+				for b := range row {
+					row[b] += v[a] * v[b]
+				}
 			}
-			v[4] -= rho * y[i-1]
 		}
-		if math.IsNaN(v[4]) {
+	}
+	f.invert(normal)
+	return f
+}
+
+func (f *regression) columns() int { return f.lags + 2 }
+
+// row fills in a window's terms, and in v[4] its value; false if it has none.
+func (f *regression) row(v *[5]float64, y, x []float64, i int) bool {
+	v[0], v[4] = 1-f.rho, y[i]
+	if f.rho > 0 {
+		if i == 0 {
+			return false
+		}
+		v[4] -= f.rho * y[i-1]
+	}
+	for lag := range f.lags + 1 {
+		v[1+lag] = at(x, i-lag) - f.rho*at(x, i-lag-1)
+	}
+	return !math.IsNaN(v[4])
+}
+
+// fit fits a regression designed for x to the windows' values.
+func (f regression) fit(y, x []float64) regression {
+	k, n, all, right := f.columns(), 0.0, 0.0, [4]float64{}
+	var v [5]float64
+	for i := range y {
+		if !f.row(&v, y, x, i) {
 			continue
-		}
-		for lag := range lags + 1 {
-			v[1+lag] = at(x, i-lag) - rho*at(x, i-lag-1)
 		}
 		n, all = n+1, all+v[4]*v[4]
 		for a := range k {
-			for b := range k {
-				normal[a][b] += v[a] * v[b]
-			}
 			right[a] += v[a] * v[4]
 		}
 	}
-	f.solve(normal, right, k)
 	for a := range k {
+		for b := range k {
+			f.beta[a] += f.inverse[a][b] * right[b]
+		}
 		all -= f.beta[a] * right[a]
 	}
 	f.squares, f.df = all, n-float64(k)
@@ -280,19 +318,18 @@ func at(x []float64, i int) float64 {
 	return x[i]
 }
 
-// solve inverts the normal equations; NaN if they are singular.
-func (f *regression) solve(normal [][]float64, right [4]float64, k int) {
+// invert inverts the normal equations; NaN if they are singular.
+func (f *regression) invert(normal [][]float64) {
 	values, vectors := Eigen(normal)
 	singular := !(slices.Min(values) > 1e-14*slices.Max(values))
-	for a := range k {
-		for b := range k {
+	for a := range values {
+		for b := range values {
 			for j, v := range values {
 				f.inverse[a][b] += vectors[j][a] * vectors[j][b] / v
 			}
 			if singular {
 				f.inverse[a][b] = math.NaN()
 			}
-			f.beta[a] += f.inverse[a][b] * right[b]
 		}
 	}
 }
