@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"path"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +21,7 @@ type slip struct {
 	files         []string
 	json, within  bool
 	wrong, unless func() *regexp.Regexp // compiled when a host has such a file
+	needs         func() string         // a word that every wrong text contains; most files lack it
 }
 
 var slips = sync.OnceValue(func() []slip {
@@ -28,6 +29,13 @@ var slips = sync.OnceValue(func() []slip {
 	groups := strings.NewReplacer(strings.FieldsFunc(slipGroups.FindString(slipsText), func(r rune) bool { return r == '\t' || r == '\n' })...)
 	return list.Map(list.Rows(slipGroups.ReplaceAllString(slipsText, "")), func(row []string) slip {
 		s := slip{name: row[0], files: strings.Fields(groups.Replace(row[1])), wrong: compiled(strings.TrimPrefix(row[2], "@")), json: row[2] == "JSON", within: row[2][0] == '@'}
+		s.needs = sync.OnceValue(func() string {
+			tree, err := syntax.Parse(strings.TrimPrefix(row[2], "@"), syntax.Perl)
+			if err != nil {
+				return ""
+			}
+			return needed(tree)
+		})
 		if len(row) > 3 {
 			s.excuse = row[3]
 			s.unless = compiled(strings.TrimLeft(row[3], "=~"))
@@ -51,7 +59,7 @@ var rowsByPattern = sync.OnceValue(func() map[string][]int {
 func slipsOf(file string) (out []slip) {
 	var rows []int
 	for pattern, of := range rowsByPattern() {
-		if ok, _ := path.Match(pattern, file); ok {
+		if list.Globs(pattern, file) {
 			rows = append(rows, of...)
 		}
 	}
@@ -71,8 +79,33 @@ func compiled(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
-// remarks matches comment lines, but not a script's #! line.
-var remarks = regexp.MustCompile(`(?m)^[ \t]*(#[^!\n]|;).*$`)
+// needed returns the longest text that every match of an expression is sure to contain.
+func needed(of *syntax.Regexp) (word string) {
+	switch {
+	case of.Op == syntax.OpLiteral && of.Flags&syntax.FoldCase == 0:
+		return string(of.Rune)
+	case of.Op == syntax.OpConcat || of.Op == syntax.OpCapture || of.Op == syntax.OpPlus:
+		for _, part := range of.Sub {
+			if w := needed(part); len(w) > len(word) {
+				word = w
+			}
+		}
+	}
+	return word
+}
+
+// bare empties comment lines, but not a script's #! line.
+func bare(text string) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		said := strings.TrimLeft(line, " \t")
+		if remark := len(said) > 1 && said[0] == '#' && said[1] != '!' && said[1] != '\n'; remark || strings.HasPrefix(said, ";") {
+			line = line[len(strings.TrimSuffix(line, "\n")):]
+		}
+		out.WriteString(line)
+	}
+	return out.String()
+}
 
 // TextFiles returns the patterns of the files of slips.txt.
 func TextFiles() []string {
@@ -87,10 +120,14 @@ func TextFiles() []string {
 // SlipsIn returns the mistakes in the text of a hand-written file, once per case of slips.txt, with
 // the line where each ends, and the values that rules compare, named "service:word".
 func SlipsIn(file, text string) (all []Problem, told []Line) {
-	bare := strings.ReplaceAll(remarks.ReplaceAllString(text, ""), "\r", "")
-	placed := sync.OnceValue(func() string { return within(file, bare) })
-	for _, s := range slipsOf(file) {
-		plain := bare
+	rows := slipsOf(file)
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	stripped := strings.ReplaceAll(bare(text), "\r", "")
+	placed := sync.OnceValue(func() string { return within(file, stripped) })
+	for _, s := range rows {
+		plain := stripped
 		if s.within {
 			plain = placed()
 		}
@@ -106,6 +143,9 @@ func SlipsIn(file, text string) (all []Problem, told []Line) {
 }
 
 func (s slip) tells(file, text string) (told []Line) {
+	if !strings.Contains(text, s.needs()) {
+		return nil
+	}
 	for _, at := range s.wrong().FindAllStringSubmatchIndex(text, 256) {
 		l := Line{File: file, Number: 1 + strings.Count(strings.TrimRight(text[:at[1]], "\n"), "\n"), Name: s.name, Stage: Conf, Effective: true}
 		for i := 2; i < len(at); i += 2 {
@@ -127,8 +167,8 @@ func SlipsAcross(texts map[string]string) []Problem {
 			return joint
 		}
 		for _, name := range names {
-			if ok, _ := path.Match(pattern, name); ok && texts[name] != "" {
-				joint += mark + name + "\n" + remarks.ReplaceAllString(texts[name], "") + "\n"
+			if texts[name] != "" && list.Globs(pattern, name) {
+				joint += mark + name + "\n" + bare(texts[name]) + "\n"
 			}
 		}
 		matching[pattern] = joint
@@ -163,6 +203,9 @@ func (s slip) in(raw, text string) int {
 		if err := json.Unmarshal([]byte(strings.TrimPrefix(raw, "\ufeff")), new(any)); strings.TrimSpace(raw) != "" && errors.As(err, &broken) && !strings.Contains(raw, redact.Mark) {
 			return min(int(broken.Offset), len(text))
 		}
+		return -1
+	}
+	if !strings.Contains(text, s.needs()) {
 		return -1
 	}
 	if strings.HasPrefix(s.excuse, "~") {

@@ -2,6 +2,7 @@
 package list
 
 import (
+	"path"
 	"runtime"
 	"slices"
 	"sort"
@@ -87,6 +88,20 @@ func Rows(text string) (rows [][]string) {
 func Table(text, name string) [][]string {
 	rows := Filter(Rows(text), func(row []string) bool { return row[0] == name })
 	return Map(rows, func(row []string) []string { return row[1:] })
+}
+
+// Globs is path.Match, but quick where a name differs from a pattern before its first wildcard, as most do.
+func Globs(pattern, name string) bool {
+	for i := range len(pattern) {
+		switch c := pattern[i]; {
+		case strings.IndexByte(`*?[\`, c) >= 0:
+			ok, _ := path.Match(pattern[i:], name[i:])
+			return ok
+		case i == len(name) || name[i] != c:
+			return false
+		}
+	}
+	return len(pattern) == len(name)
 }
 
 // Pairs maps the first field of a table's rows to the second.

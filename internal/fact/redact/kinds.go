@@ -2,7 +2,6 @@ package redact
 
 import (
 	_ "embed" // what is read
-	"path"
 	"strings"
 
 	"linerate/internal/list"
@@ -97,7 +96,7 @@ func sources(system string) []Source {
 func KindOf(p, otherwise string) string {
 	for _, sources := range [][]Source{FreeBSD, Linux} {
 		for _, s := range sources {
-			if ok, _ := path.Match(s.Pattern, p); ok {
+			if list.Globs(s.Pattern, p) {
 				return s.Kind
 			}
 		}

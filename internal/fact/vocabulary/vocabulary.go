@@ -131,7 +131,7 @@ const most = 12
 // the message may contain a secret, so it is "%s".
 func Problems(file, text string) (all []fact.Problem) {
 	for _, f := range formats() {
-		if !slices.ContainsFunc(f.files, func(p string) bool { ok, _ := path.Match(p, file); return ok }) {
+		if !slices.ContainsFunc(f.files, func(p string) bool { return list.Globs(p, file) }) {
 			continue
 		}
 		said, own := forms[f.form](f, text), f.own(text)
