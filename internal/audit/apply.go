@@ -91,7 +91,7 @@ func (a *auditor) subjects(r *Rule) []subject {
 	switch r.Each {
 	case EachLine, EachLost:
 		for _, l := range a.lines {
-			if spellings := tunable.Folded(l.Name); (r.Each == EachLine && (l.Effective || l.Kept && l.Stage == fact.Field) || r.Each == EachLost && a.lost(l)) && r.takes(spellings) {
+			if spellings := a.spellings(l.Name); (r.Each == EachLine && (l.Effective || l.Kept && l.Stage == fact.Field) || r.Each == EachLost && a.lost(l)) && r.takes(spellings) {
 				all = append(all, a.aboutLine(l, spellings[len(spellings)-1]))
 			}
 		}
@@ -117,6 +117,16 @@ func (a *auditor) subjects(r *Rule) []subject {
 		all = []subject{{env: a.names}}
 	}
 	return all
+}
+
+// spellings is tunable.Folded, computed once for all rules.
+func (a *auditor) spellings(name string) []string {
+	spelled, ok := a.spelled[name]
+	if !ok {
+		spelled = tunable.Folded(name)
+		a.spelled[name] = spelled
+	}
+	return spelled
 }
 
 // lost reports a line of an appliance's user that the appliance overwrites.

@@ -45,6 +45,7 @@ type auditor struct {
 	boot      *boot
 	product   *appliance.Product // nil for a plain host
 	strangers int                // number of unknown names compared with all known ones
+	spelled   map[string][]string
 	errs      []error
 }
 
@@ -55,7 +56,7 @@ func Run(in Input) (*Report, error) {
 		in.Rules = &RuleSet{}
 	}
 	written, err := in.Rules.WithWriters(in.Facts)
-	a := &auditor{Input: in, f: settled(written, in.Catalogue), c: in.Catalogue, product: appliance.Of(in.Facts)}
+	a := &auditor{Input: in, f: settled(written, in.Catalogue), c: in.Catalogue, product: appliance.Of(in.Facts), spelled: map[string][]string{}}
 	a.fail(err)
 	a.env = a.c.NewEnv(a.f, in.Role)
 	a.names = ruleNames(a.env, a.f, &a.Rules.Lists)
