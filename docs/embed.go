@@ -3,14 +3,25 @@
 package docs
 
 import (
-	"embed"
+	_ "embed" // docs.pack
 	"strings"
+	"sync"
 
 	"linerate/internal/list"
+	"linerate/internal/pack"
 )
 
-//go:embed reference/*.md guide/ssh.md guide/audit.md guide/fleet.md
-var pages embed.FS
+// packed holds the pages in one, a third of the size. `go test . -run TestPagesAreFresh -update` generates it.
+//
+//go:embed docs.pack
+var packed []byte
+
+// Pages returns the pages by their paths below docs.
+var Pages = sync.OnceValue(func() map[string]string {
+	body, _ := pack.Expand(packed) // the test reads every page
+	pages, _ := pack.Open[map[string]string](body)
+	return pages
+})
 
 // Topic is a page with its name in help. No topic has the name of a command, so that help can show
 // both by name.
@@ -44,11 +55,7 @@ func About(command string) (Topic, bool) {
 
 // Text returns the page, in Markdown.
 func (t Topic) Text() string {
-	data, err := pages.ReadFile(t.file)
-	if err != nil {
-		panic(err) // a test reads every page
-	}
-	return string(data)
+	return Pages()[t.file]
 }
 
 // Title returns the page's heading, without markup.

@@ -1,7 +1,7 @@
 package redact
 
 import (
-	_ "embed" // the table
+	_ "embed" // the engine
 	"fmt"
 	"maps"
 	"regexp"
@@ -9,12 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-)
 
-// rulesText is the table; it describes its own format.
-//
-//go:embed rules.txt
-var rulesText string
+	"linerate/internal/fact/texts"
+)
 
 // action is the treatment of a token: the first letter of the table's word for it.
 type action byte
@@ -63,7 +60,7 @@ var written = sync.OnceValue(func() ruleset {
 	var parts []string
 	macros := strings.NewReplacer()
 	var at []state
-	for line := range strings.Lines(rulesText) {
+	for line := range strings.Lines(texts.Read("redact/rules.txt")) {
 		line = strings.TrimSuffix(line, "\n")
 		switch {
 		case line == "" || line[0] == '#':
@@ -203,21 +200,11 @@ func awkString(s string) string {
 // loader, systemd, shell, and plain, whose words pass anywhere.
 const setWord = "word" // values: choices, algorithms, options
 
-// catalogueWords lists the names and choices of the catalogue, one set and word per line. A test of
-// the catalogue keeps it up to date; its -update writes it.
-//
-//go:embed words.txt
-var catalogueWords string
-
-// ownWords lists the words that the catalogue lacks, a set and some of its words per line.
-//
-//go:embed ownwords.txt
-var ownWords string
-
-// allWords returns all sets, as "set word".
+// allWords returns all sets, as "set word": words.txt has the names and choices of the catalogue, one set and
+// word per line, which a test of the catalogue writes; ownwords.txt those that the catalogue lacks.
 func allWords() []string {
 	var all []string
-	for line := range strings.Lines(catalogueWords + ownWords) {
+	for line := range strings.Lines(texts.Read("redact/words.txt") + texts.Read("redact/ownwords.txt")) {
 		if set, words, _ := strings.Cut(line, " "); set != "#" {
 			for w := range strings.FieldsSeq(words) {
 				all = append(all, set+" "+w)

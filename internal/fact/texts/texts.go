@@ -1,5 +1,5 @@
 // Package texts holds the tables of package fact that grow with what is known of configuration files,
-// packed: slips.txt, the grammars and the vocabularies. Edit them where they are, then run
+// packed: slips.txt, the grammars, the vocabularies and what captures may show. Edit them where they are, then run
 // go test ./internal/fact/texts -update.
 package texts
 

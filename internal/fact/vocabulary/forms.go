@@ -14,7 +14,8 @@ import (
 type statement struct {
 	line                int
 	section, key, value string
-	block, number       int // block is the number of the statement that opens what this one stands in, -1 in the file
+	block, number       int    // block is the number of the statement that opens what this one stands in, -1 in the file
+	addresses           []span // of an operand of a relation
 }
 
 // forms are the ways in which files are written.
@@ -22,7 +23,7 @@ var forms = map[string]func(f format, text string) []statement{"ini": ini, "word
 
 // ini reads [SECTION] and KEY=VALUE, where a line that ends with \ continues.
 func ini(_ format, text string) (all []statement) {
-	section, joined, first, block := "", "", 0, -1
+	section, joined, first, block := ".", "", 0, -1
 	for i, line := range strings.Split(text, "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" && joined == "" || line != "" && (line[0] == '#' || line[0] == ';') {
@@ -85,8 +86,13 @@ func blocks(f format, text string) (all []statement) {
 	if _, slashes := f.flags["slashes"]; slashes {
 		text = uncommented(text)
 	}
+	_, assigns := f.flags["assign"] // KEY = VALUE
+	_, paths := f.flags["paths"]    // a section is the names above it
 	section := func() string {
 		last := above[len(above)-1]
+		if paths {
+			return strings.Join(above[min(1, len(above)-1):], "/")
+		}
 		if _, ok := f.section[above[min(1, len(above)-1)]+"/"+last]; ok && len(above) > 2 {
 			return above[1] + "/" + last
 		}
@@ -94,7 +100,11 @@ func blocks(f format, text string) (all []statement) {
 	}
 	end := func() {
 		if len(words) > 0 && words[0] != "" {
-			all = append(all, statement{line: begun, section: section(), key: words[0], value: strings.Join(words[1:], " "), block: blocks[len(blocks)-1]})
+			key, value := words[0], strings.Join(words[1:], " ")
+			if before, after, ok := strings.Cut(strings.Join(words, " "), "="); assigns && ok {
+				key, value = strings.TrimSpace(before), strings.Trim(strings.TrimSpace(after), `"'`)
+			}
+			all = append(all, statement{line: begun, section: section(), key: key, value: value, block: blocks[len(blocks)-1]})
 		}
 		words = nil
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
-	"linerate/internal/list"
+	"linerate/internal/fact/network"
 )
 
 // relation is what values of a file must be to each other: a line "@relation NAME KEY OPERATION [OTHER [FACTOR]]"
@@ -20,7 +20,7 @@ type relation struct {
 }
 
 func relationOf(text string) relation {
-	w := append(strings.Fields(text), "", "1")
+	w := append(strings.Fields(text), "", "")
 	factor, err := strconv.ParseFloat(w[4], 64)
 	if err != nil {
 		factor = 1
@@ -28,74 +28,80 @@ func relationOf(text string) relation {
 	return relation{w[0], w[1], w[2], w[3], factor}
 }
 
-// operations say which statement of others a statement contradicts; nil if none.
-var operations = map[string]func(r relation, all []statement, s statement) *statement{
+// document has the statements of a file, and those that each operand of relations means.
+type document struct {
+	all      []statement
+	operands map[string][]statement
+}
+
+// operations say which of the statements of OTHER a statement of KEY contradicts; nil if none.
+var operations = map[string]func(d document, r relation, s statement) *statement{
 	// within: all addresses of KEY are in networks of OTHER, which stands around KEY or above it.
-	"within": func(r relation, all []statement, s statement) *statement {
-		around := enclosing(all, s, r.other)
-		nets, own := spansOf(around), spans(s.value)
-		if len(nets) > 0 && slices.ContainsFunc(own, func(a span) bool { return !slices.ContainsFunc(nets, a.inside) }) {
-			return &around[0]
+	"within": func(d document, r relation, s statement) *statement {
+		around := d.enclosing(s, r.other)
+		for _, a := range s.addresses {
+			if in := func(o statement) bool { return slices.ContainsFunc(o.addresses, a.inside) }; len(around) > 0 && len(around[0].addresses) > 0 && !slices.ContainsFunc(around, in) {
+				return &around[0]
+			}
 		}
 		return nil
 	},
 	// apart: no address of KEY is one of an earlier OTHER.
-	"apart": func(r relation, all []statement, s statement) *statement {
-		return earlier(r, all, s, func(a, b span) bool { return a.low.Compare(b.high) <= 0 && b.low.Compare(a.high) <= 0 })
-	},
-	// unlike: no network of KEY is one of an earlier OTHER.
-	"unlike": func(r relation, all []statement, s statement) *statement {
-		return earlier(r, all, s, func(a, b span) bool { return a == b })
+	"apart": func(d document, r relation, s statement) *statement {
+		return first(d.named(r.other), func(o statement) bool { return o.number < s.number && s.touches(o, span.overlaps) })
 	},
 	// outside: no address of KEY is one of OTHER, wherever it stands.
-	"outside": func(r relation, all []statement, s statement) *statement {
-		own, nets := spans(s.value), named(all, r.other)
-		i := slices.IndexFunc(nets, func(o statement) bool {
-			return slices.ContainsFunc(spans(o.value), func(n span) bool { return slices.ContainsFunc(own, func(a span) bool { return a.inside(n) }) })
-		})
-		return at(nets, i)
+	"outside": func(d document, r relation, s statement) *statement {
+		return first(d.named(r.other), func(o statement) bool { return s.touches(o, span.inside) })
 	},
 	// distinct: no earlier KEY has the same value, or with "=" none beside it.
-	"distinct": func(r relation, all []statement, s statement) *statement {
-		same := named(all, r.key)
-		i := slices.IndexFunc(same, func(o statement) bool {
-			return o.number < s.number && worth.MatchString(o.value) && o.value == s.value && (r.other == "" || o.block == s.block)
+	"distinct": func(d document, r relation, s statement) *statement {
+		return first(d.named(r.key), func(o statement) bool {
+			return o.number < s.number && o.value == s.value && worth.MatchString(o.value) && (r.other == "" || o.block == s.block)
 		})
-		return at(same, i)
 	},
 	// most: the number of KEY is at most FACTOR times that of OTHER.
-	"most": func(r relation, all []statement, s statement) *statement {
-		around := enclosing(all, s, r.other)
-		if len(around) == 0 {
-			return nil
-		}
-		a, err := strconv.ParseFloat(s.value, 64)
-		b, err2 := strconv.ParseFloat(around[0].value, 64)
-		if err != nil || err2 != nil || a <= r.factor*b || b == 0 {
-			return nil
-		}
-		return &around[0]
+	"most": func(d document, r relation, s statement) *statement {
+		around := d.enclosing(s, r.other)
+		return first(around[:min(1, len(around))], func(o statement) bool { b := number(o.value); return b > 0 && number(s.value) > r.factor*b })
 	},
 }
 
 // worth matches a value that names something, unlike the root zone.
 var worth = regexp.MustCompile(`\w`)
 
-func at(all []statement, i int) *statement {
-	if i < 0 {
-		return nil
+// units of time are those of strongSwan.
+var units = map[byte]float64{'s': 1, 'm': 60, 'h': 3600, 'd': 86400}
+
+// number returns a value's number, which may have a unit of time; 0 if it is none.
+func number(value string) float64 {
+	n, unit := strings.ToLower(value), 1.0
+	if last := len(n) - 1; last > 0 && units[n[last]] > 0 {
+		n, unit = strings.TrimSpace(n[:last]), units[n[last]]
 	}
-	return &all[i]
+	x, _ := strconv.ParseFloat(n, 64)
+	return x * unit
 }
+
+func first(all []statement, is func(statement) bool) *statement {
+	if i := slices.IndexFunc(all, is); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
+// mostRelated is the number of statements of a file whose relations are judged: their pairs cost time.
+const mostRelated = 1 << 14
 
 // related returns what of a file contradicts the relations of its format.
 func (f format) related(file string, all []statement) (problems []fact.Problem) {
+	d := document{all, map[string][]statement{}}
 	for i := range all {
 		all[i].number = i
 	}
 	for _, r := range f.relations {
-		for _, s := range named(all, r.key) {
-			if o := operations[r.operation](r, all, s); o != nil && !unfinished.MatchString(s.value+o.value) {
+		for _, s := range d.named(r.key) {
+			if o := operations[r.operation](d, r, s); o != nil && len(problems) < most && len(all) < mostRelated && !unfinished.MatchString(s.value+o.value) {
 				problems = append(problems, fact.Problem{File: file, Line: s.line, Kind: fact.ProblemSlip, Message: r.name, Detail: strconv.Itoa(o.line)})
 			}
 		}
@@ -103,29 +109,38 @@ func (f format) related(file string, all []statement) (problems []fact.Problem) 
 	return problems
 }
 
-// named returns the statements that an operand of a relation means, with what is behind its word as value.
-func named(all []statement, operand string) []statement {
+// named returns the statements that an operand means, with their addresses.
+func (d document) named(operand string) []statement {
+	if found, known := d.operands[operand]; known {
+		return found
+	}
 	key, word, _ := strings.Cut(operand, ":")
-	return slices.DeleteFunc(slices.Clone(all), func(s statement) bool { return s.key != key || word != "" && !s.called(all, word) })
-}
-
-func (s statement) called(all []statement, word string) bool {
-	return word == "*" || strings.HasPrefix(s.value, word+" ") || slices.ContainsFunc(all, func(o statement) bool { return o.block == s.block && o.key == "name" && o.value == word })
+	found := []statement{}
+	for _, s := range d.all {
+		called := func(o statement) bool { return o.block == s.block && o.key == "name" && o.value == word }
+		if s.key != key || word != "" && word != "*" && !strings.HasPrefix(s.value, word+" ") && !slices.ContainsFunc(d.all, called) {
+			continue
+		}
+		if word == "*" {
+			s.value = strings.Fields(s.value + " . .")[1]
+		}
+		s.addresses = spans(s.value)
+		found = append(found, s)
+	}
+	d.operands[operand] = found
+	return found
 }
 
 // enclosing returns the statements of an operand nearest to a statement: beside it or around it, and in the same
 // place as that. "=" means beside it only.
-func enclosing(all []statement, s statement, operand string) []statement {
+func (d document) enclosing(s statement, operand string) (found []statement) {
 	operand, beside := strings.CutPrefix(operand, "=")
-	others := named(all, operand)
-	for b := s.block; ; b = all[b].block {
-		found := slices.DeleteFunc(slices.Clone(others), func(o statement) bool { return o.block != b || b < 0 && len(spans(o.value)) > 0 })
-		if i := slices.IndexFunc(others, func(o statement) bool { return o.number == b }); i >= 0 {
-			found = []statement{others[i]}
-			for _, o := range others {
-				if o.block == others[i].block && o.block >= 0 && o.number != b {
-					found = append(found, o)
-				}
+	others := d.named(operand)
+	for b := s.block; ; b = d.all[b].block {
+		around := first(others, func(o statement) bool { return o.number == b })
+		for _, o := range others {
+			if o.block == b && (b >= 0 || len(o.addresses) == 0) || around != nil && (o.number == b || o.block == around.block && b >= 0 && o.block >= 0) {
+				found = append(found, o)
 			}
 		}
 		if len(found) > 0 || b < 0 || beside {
@@ -134,24 +149,18 @@ func enclosing(all []statement, s statement, operand string) []statement {
 	}
 }
 
-// earlier returns the first statement before s, of another block, that has an address as the test says.
-func earlier(r relation, all []statement, s statement, same func(a, b span) bool) *statement {
-	own, others := spans(s.value), named(all, r.other)
-	i := slices.IndexFunc(others, func(o statement) bool {
-		return o.number < s.number && slices.ContainsFunc(spans(o.value), func(n span) bool { return slices.ContainsFunc(own, func(a span) bool { return same(a, n) }) })
-	})
-	return at(others, i)
+// touches reports whether addresses of two statements are to each other as the test says.
+func (s statement) touches(o statement, test func(a, b span) bool) bool {
+	return slices.ContainsFunc(s.addresses, func(a span) bool { return slices.ContainsFunc(o.addresses, func(b span) bool { return test(a, b) }) })
 }
 
 // span is the addresses from low to high.
 type span struct{ low, high netip.Addr }
 
-func (a span) inside(b span) bool {
-	return a.low.Is4() == b.low.Is4() && a.low.Compare(b.low) >= 0 && a.high.Compare(b.high) <= 0
-}
+func (a span) inside(b span) bool { return a.low.Compare(b.low) >= 0 && a.high.Compare(b.high) <= 0 }
 
-func spansOf(all []statement) []span {
-	return slices.Concat(list.Map(all, func(s statement) []span { return spans(s.value) })...)
+func (a span) overlaps(b span) bool {
+	return a.low.Compare(b.high) <= 0 && b.low.Compare(a.high) <= 0
 }
 
 // spans returns the addresses of a value: A, A/LENGTH, A B, A - B and A netmask MASK, with commas between them. It
@@ -162,35 +171,22 @@ func spans(value string) (all []span) {
 		for len(words) > 1 && !strings.ContainsAny(words[0], "0123456789:") {
 			words = words[1:]
 		}
-		switch len(words) {
-		case 3:
-			words = []string{words[0] + "/" + lengthOf(words[2])}
-			fallthrough
-		case 1:
-			low, _ := netip.ParseAddr(words[0])
-			if p, err := netip.ParsePrefix(words[0]); err == nil {
-				all = append(all, span{p.Masked().Addr(), last(p)})
-			} else if low.IsValid() {
-				all = append(all, span{low, low})
-			}
-		case 2:
-			low, _ := netip.ParseAddr(words[0])
-			if high, _ := netip.ParseAddr(words[1]); low.IsValid() && high.IsValid() {
-				all = append(all, span{low, high})
-			}
+		if len(words) == 3 {
+			words = []string{words[0] + network.Length(words[0], words[2])}
+		}
+		if len(words) == 0 || len(words) > 2 {
+			continue
+		}
+		low, _ := netip.ParseAddr(words[0])
+		high, _ := netip.ParseAddr(words[len(words)-1])
+		if p, err := netip.ParsePrefix(words[0]); err == nil {
+			low, high = p.Masked().Addr(), last(p)
+		}
+		if low.IsValid() && high.IsValid() {
+			all = append(all, span{low, high})
 		}
 	}
 	return all
-}
-
-// lengthOf returns the length of a dotted mask; "" if it is none.
-func lengthOf(mask string) string {
-	for n := range 33 {
-		if net := netip.PrefixFrom(netip.AddrFrom4([4]byte{255, 255, 255, 255}), n); net.Masked().Addr().String() == mask {
-			return strconv.Itoa(n)
-		}
-	}
-	return ""
 }
 
 // last returns the last address of a network.

@@ -13,6 +13,21 @@ var cases = map[string]struct {
 	file         string
 	wrong, right []string
 }{
+	"swanctl": {"/etc/swanctl/swanctl.conf", []string{
+		"connections {\n  a {\n    mtu = 1400\n  }\n}\n|3 mtu is not known in connections/*",
+		"connections {\n  a {\n    fragmentation = maybe\n  }\n}\n|3 fragmentation takes yes, no, accept or force",
+		"connections {\n  a {\n    proposals = aes256-sha256-modp2049\n  }\n}\n|3 proposals takes a list of proposals",
+		"connections {\n  a {\n    children {\n      b {\n        dpd_delay = 30\n      }\n    }\n  }\n}\n|5 dpd_delay does not belong in connections/*/children/* but in connections/*",
+		"connections {\n  a {\n    children {\n      b {\n        rekey_time = 2h\n        life_time = 1h\n      }\n    }\n  }\n}\n|5 swan-lifetime",
+		"connections {\n  a {\n    dpd_delay = 5m\n    dpd_timeout = 60s\n  }\n}\n|3 swan-dpd",
+	}, []string{"include conf.d/*.conf\nconnections {\n  a : b {\n    version=2\n    proposals = aes128gcm16-prfsha256-ke1_mlkem768-x25519, default\n    local-1 {\n      auth = eap-tls\n      id = a.example\n    }\n    remote {\n      cacert = x.pem\n    }\n    children {\n      net {\n        local_ts = 198.18.0.0/24, 198.18.1.0/24\n        start_action = trap|start\n        rekey_time = 1h\n      }\n    }\n  }\n}\nsecrets {\n  ike-a {\n    secret = \"x = {y}\"\n  }\n}\npools {\n  p {\n    addrs = 198.18.9.0/24\n    dns = 198.18.0.1\n  }\n}\n"}},
+	"ipsec":   {"/etc/ipsec.conf", []string{"conn a\n  leftsubnett=198.18.0.0/24\n|2 leftsubnett is not known in conn: did you mean leftsubnet?", "conn a\n  dpdacton=restart\n|2 dpdacton is not known in conn: did you mean dpdaction?"}, []string{"version 2.0\nconfig setup\n  charondebug=\"ike 1\"\n  virtual_private=%v4:198.18.0.0/15\nconn %default\n  keyexchange=ikev2\n  x-note=a\nconn a\n  also=b\n  left-id=@a\n  rightsubnet=198.18.0.0/24\n  ikev2=insist\ninclude /etc/ipsec.d/*.conf\n"}},
+	"hostapd": {"/etc/hostapd/hostapd.conf", []string{"ssdi=a\n|1 ssdi is not known in the main part of the file: did you mean ssid?", "hw_mode=n\n|1 hw_mode takes a, b, g", "wpa_key_mgmt=WPA2-PSK\n|1 wpa_key_mgmt takes WPA-PSK", "wpa=4\n|1 wpa takes 0 to 3"}, []string{"# a\ninterface=a\nssid=b c\nhw_mode=g\nwpa=2\nwpa_key_mgmt=WPA-PSK SAE\nrsn_pairwise=CCMP\nwmm_ac_bk_cwmin=4\nrts_threshold=-1\nvendor_elements=dd\n"}},
+	"tuned":   {"/etc/tuned/a/tuned.conf", []string{"[cpu]\ngovernr=performance\n|2 governr is not known in [cpu]: did you mean governor?", "[vm]\ngovernor=performance\n|2 governor does not belong in [vm] but in [cpu]"}, []string{"[main]\nsummary=a\n[variables]\nx=1\n[cpu]\ngovernor=performance\nforce_latency=cstate.id:1|3\n[mine]\ntype=net\nrx=4\n[sysctl]\nnet.core.somaxconn=1\n[bootloader]\ncmdline_a=b\n[scheduler]\ngroup.x=0:f:2:*:y\nruntime=0\n"}},
+	"bird":    {"/etc/bird/bird.conf", []string{"protocol static s {\n  ipv4;\n}\nprotocol bgp s from t {\n}\n|4 bird-name", "ipv4 table a;\ntable b;\ntable b;\n|3 bird-table"}, []string{"/* protocol bgp s { } */\nprotocol kernel {\n  ipv4 { export all; };\n}\nprotocol kernel {\n  ipv6;\n}\nprotocol device { }\nprotocol bgp a { local as 1; }\nfilter f { if proto = \"a\" then accept; }\n"}},
+	"wireguard": {"/etc/wireguard/a.conf", []string{
+		"[Peer]\nPublicKey = a=\n[Peer]\nPublicKey = a=\n|4 wg-peer",
+	}, []string{"[Interface]\nAddress = 198.18.0.1/24\n[Peer]\nPublicKey = a=\nAllowedIPs = 198.18.0.2/32, 198.18.2.0/24\n[Peer]\nPublicKey = b=\nAllowedIPs = 198.18.0.3/32, 198.18.2.9/32\n"}},
 	"dhcpd": {"/etc/dhcp/dhcpd.conf", []string{
 		"option foo bar;\n|1 option takes an option of dhcp-options(5)",
 		"option domain-name-servers 198.18.0.1 198.18.0.2;\n|1 option takes",
@@ -26,7 +41,7 @@ var cases = map[string]struct {
 		"default-lease-time 7200;\nmax-lease-time 600;\n|1 dhcp-lease",
 		"subnet6 2001:2::/64 {\n  range6 2001:2:0:1::10 2001:2:0:1::20;\n}\n|2 dhcp-range",
 	}, []string{
-		"authoritative;\noption space a;\noption a.b code 1 = text;\noption c code 150 = ip-address;\noption c 198.18.0.1;\nmax-lease-time 7200;\nclass \"x\" {\n match if option vendor-class-identifier = \"a\";\n log(info, \"b\");\n}\nzone a.example. { primary 127.0.0.1; key k; }\n",
+		"authoritative;\noption space a;\noption a.b code 1 = text;\noption c code 150 = ip-address;\noption c 198.18.0.1;\ndefault-lease-time 600;\nmax-lease-time 7200;\nclass \"x\" {\n match if option vendor-class-identifier = \"a\";\n log(info, \"b\");\n}\nzone a.example. { primary 127.0.0.1; key k; }\n",
 		"shared-network s {\n  option routers 198.18.1.1;\n  subnet 198.18.0.0 netmask 255.255.255.0 { option routers 198.18.1.1; range 198.18.0.5 198.18.0.9; }\n  subnet 198.18.1.0 netmask 255.255.255.0 { }\n}\nhost a { fixed-address a.example.net; }\n",
 		"subnet 198.18.0.0 netmask 255.255.255.0 {\n  range dynamic-bootp 198.18.0.5;\n  option routers 198.18.0.1, 198.18.0.2;\n  if exists user-class { filename \"a\"; } elsif known { filename \"b\"; } else { next-server 198.18.0.1; }\n}\n",
 	}},
@@ -39,7 +54,7 @@ var cases = map[string]struct {
 		"// a\n{\"Dhcp4\": {\n\"renew-timer\": 900, \"rebind-timer\": 800}}\n|3 kea-timers",
 		"{\"Dhcp4\": {\n\"valid-lifetime\": \"long\"}}\n|2 valid-lifetime takes a number",
 	}, []string{"/* a\n */\n{ # b\n\"Dhcp4\": { // c\n \"control-socket\": {\"socket-type\": \"unix\", \"socket-name\": \"//x\"}, \"subnet4\": [ {\"id\": 1, \"subnet\": \"198.18.0.0/24\", \"pools\": [{\"pool\": \"198.18.0.128/25\"}], \"option-data\": [{\"name\": \"routers\", \"data\": \"198.18.0.1\"}, {\"name\": \"domain-name-servers\", \"data\": \"198.19.0.1\"}], \"reservations\": [{\"ip-address\": \"198.18.0.130\"}]}]}}\n"}},
-	"kea-dhcp6": {"/etc/kea/kea-dhcp6.conf", []string{"{\"Dhcp6\": {\n\"preferred-lifetime\": 7000, \"valid-lifetime\": 6000}}\n|2 kea-timers"}, []string{"{\"Dhcp6\": {\"subnet6\": [{\"id\": 1, \"subnet\": \"2001:2::/64\", \"pools\": [{\"pool\": \"2001:2::/80\"}], \"pd-pools\": [{\"prefix\": \"2001:2:1::\", \"prefix-len\": 48, \"delegated-len\": 56}]}]}}\n"}},
+	"kea-dhcp6": {"/etc/kea/kea-dhcp6.conf", []string{"{\"Dhcp6\": {\n\"preferred-lifetime\": 7000, \"valid-lifetime\": 6000}}\n|2 kea-timers"}, []string{"{\"Dhcp6\": {\"renew-timer\": 1000, \"rebind-timer\": 2000, \"preferred-lifetime\": 3000, \"valid-lifetime\": 4000, \"subnet6\": [{\"id\": 1, \"subnet\": \"2001:2::/64\", \"pools\": [{\"pool\": \"2001:2::/80\"}], \"pd-pools\": [{\"prefix\": \"2001:2:1::\", \"prefix-len\": 48, \"delegated-len\": 56}]}]}}\n"}},
 	"named": {"/etc/bind/named.conf", []string{
 		"options {\n  listen-onv6 { any; };\n};\n|2 listen-onv6 is not known in options: did you mean listen-on-v6?",
 		"options {\n  dnssec-validation ture;\n};\n|2 dnssec-validation takes",
