@@ -189,6 +189,7 @@ func SlipsAcross(texts map[string]string) []Problem {
 			continue
 		}
 		if at := s.in(joint, joint); at >= 0 {
+			at += max(0, strings.IndexByte(joint[at:], '\n')) // which may be in a path
 			file, above, _ := strings.Cut(joint[strings.LastIndex(joint[:at], mark)+len(mark):at], "\n")
 			all = append(all, Problem{File: file, Line: 1 + strings.Count(above, "\n"), Kind: ProblemSlip, Message: s.name})
 		}

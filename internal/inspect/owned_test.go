@@ -35,7 +35,7 @@ func TestOwned(t *testing.T) {
 
 // TestOwnedFilter: the owner of a packet filter's file sees the name that is wrong.
 func TestOwnedFilter(t *testing.T) {
-	text := "flush ruleset\ntable inet f {\n chain x {\n  jump sshd\n }\n}\n"
+	text := "flush ruleset\ntable inet f {\n chain x {\n  type filter hook output priority 0;\n  jump sshd\n }\n}\n"
 	for owned, want := range map[bool]string{true: "jump sshd", false: "jump REDACTED"} {
 		r := filehost.New(map[string][]byte{"/etc/nftables.conf": []byte(text)}, fact.Linux)
 		f, err := Host(context.Background(), r, Options{Release: release.MustParse("6.12"), OS: fact.Linux, Owned: owned})

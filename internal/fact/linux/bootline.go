@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/list"
 )
 
 // ReadCommandLine parses a kernel command line: the running one, or a file with nothing else. Names
@@ -117,10 +118,24 @@ func ReadBootLine(files fact.Files) Config {
 		menu, entries = entries, menu
 	}
 	newest := entryLine(files)
+	lost := g.lost(newest)
 	menu = slices.DeleteFunc(slices.Concat(menu, entries), func(l fact.Line) bool { // the entry repeats what it was made from
 		return slices.ContainsFunc(newest, func(e fact.Line) bool { return e.Name == l.Name && e.Value == l.Value })
 	})
-	return Config{Lines: fact.InOrder(slices.Concat(idle(unheard.menu(), NotDebian), menu, newest))}
+	return Config{Lines: fact.InOrder(slices.Concat(idle(unheard.menu(), NotDebian), menu, newest)), Problems: lost}
+}
+
+// lost returns the first parameter of GRUB's variables that the entry which boots does not have; an
+// entry without a root is not read whole.
+func (g *grub) lost(entry []fact.Line) []fact.Problem {
+	has := func(name string) bool {
+		return slices.ContainsFunc(entry, func(e fact.Line) bool { return e.Name == name })
+	}
+	l, found := list.Find(g.menu(), func(l fact.Line) bool { return l.Effective && !l.Default && !has(l.Name) })
+	if !found || !g.blscfg || !has("cmdline.root") {
+		return nil
+	}
+	return []fact.Problem{{File: l.File, Line: l.Number, Kind: fact.ProblemSlip, Message: "grub-entry", Detail: strings.TrimPrefix(l.Name, "cmdline.")}}
 }
 
 // entryLine returns the options of the boot loader's newest entry (BLS); GRUB keeps its variable

@@ -40,6 +40,13 @@ func (f *networkFiles) netplan() {
 			}
 		}
 	}
+	for _, r := range f.Routes {
+		i := f.Interface(r.Dev)
+		if asked := f.texts[i.DHCP.File]; asked != "" && r.File != i.DHCP.File && r.Default() && r.Table == "" && r.Via.Is4() && strings.Contains(fact.Lines(asked)[i.DHCP.Line-1], "dhcp4") && !strings.Contains(asked, "use-routes") {
+			f.Problem(i.DHCP, "netplan-merge", r.File)
+			break
+		}
+	}
 }
 
 // items returns the members of a YAML sequence.
@@ -71,8 +78,13 @@ func (f *networkFiles) netplanKey(i *network.Interface, k yamlKey, at network.Pl
 			f.Address(i, address, at)
 		}
 	case "dhcp4", "dhcp6":
-		if onOff[strings.ToLower(text)] == "1" {
+		switch onOff[strings.ToLower(text)] {
+		case "1":
 			i.Dynamic, i.DHCP = true, at
+		case "0":
+			if asked := f.texts[i.DHCP.File]; asked != "" && strings.Contains(fact.Lines(asked)[i.DHCP.Line-1], k.key) { // a later file
+				i.Dynamic, i.DHCP = false, network.Place{}
+			}
 		}
 	case "mtu":
 		i.MTU, i.MTUPlace = fact.Int(text), at

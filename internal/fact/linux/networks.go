@@ -1,6 +1,7 @@
 package linux
 
 import (
+	"cmp"
 	"maps"
 	"net/netip"
 	"path"
@@ -10,6 +11,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/network"
+	"linerate/internal/list"
 )
 
 // NetworkProblems finds what the files of each program that configures interfaces say against each
@@ -21,13 +23,14 @@ func NetworkProblems(texts map[string]string) (all []fact.Problem) {
 	watched := slices.ContainsFunc(paths, func(p string) bool {
 		return strings.HasPrefix(p, "/etc/modprobe.d/") && watchesBonds.MatchString(texts[p])
 	})
-	made := map[string]bool{}
+	made, places := map[string]bool{}, map[string]network.Place{}
 	for _, read := range []func(*networkFiles){(*networkFiles).networkd, (*networkFiles).netplan, (*networkFiles).ifupdown, (*networkFiles).keyfiles, (*networkFiles).ifcfg} {
 		f := networkFiles{Host: network.New(), texts: texts, paths: paths}
 		f.Open[true], f.Open[false], f.Elsewhere = others, others, others || slices.ContainsFunc(paths, func(p string) bool { return setsMTU.MatchString(texts[p]) })
 		f.Watched = watched
 		read(&f)
 		if !f.broken {
+			f.twoPrograms(places)
 			all = append(all, f.Problems()...)
 		}
 		for _, i := range f.Interfaces {
@@ -39,6 +42,20 @@ func NetworkProblems(texts map[string]string) (all []fact.Problem) {
 		all = append(all, unmade(texts, made)...)
 	}
 	return all
+}
+
+// twoPrograms finds interfaces that a program before this one configures too, by their places.
+func (f *networkFiles) twoPrograms(places map[string]network.Place) {
+	for _, i := range f.Interfaces {
+		at := cmp.Or(append(list.Map(i.Addresses, func(a network.Address) network.Place { return a.Place }), i.DHCP, i.Place)...)
+		switch other, twice := places[i.Name]; {
+		case len(i.Addresses) == 0 && !i.Dynamic || strings.ContainsAny(i.Name, "@*?[") || i.Name == "lo" || !strings.HasPrefix(at.File, "/etc/"):
+		case twice && !strings.Contains(at.File, "/ifcfg-"): // NetworkManager's, as its keyfiles
+			f.Problem(at, "net-two-programs", other.File)
+		default:
+			places[i.Name] = at
+		}
+	}
 }
 
 var (

@@ -29,6 +29,21 @@ var networkCases = []struct {
 		"==> /etc/netplan/a.yaml\nnetwork:\n ethernets:\n  a:\n   routes: [{to: default, via: 198.18.0.1}]\n  b:\n   routes: [{to: default, via: 198.18.1.1, table: 7}]\n   routing-policy: [{from: 198.18.1.2, table: 7}]\n",
 		"==> /etc/NetworkManager/system-connections/a.nmconnection\n[connection]\ninterface-name=a\n[ipv4]\ngateway=198.18.0.1\n==> /etc/NetworkManager/system-connections/b.nmconnection\n[connection]\ninterface-name=b\n[ipv4]\ngateway=198.18.1.1\nroute-metric=300\n",
 	}},
+	{"netplan-merge", []string{
+		"==> /etc/netplan/50-cloud-init.yaml\nnetwork:\n  ethernets:\n    a:\n      dhcp4: true\n==> /etc/netplan/60-static.yaml\nnetwork:\n  ethernets:\n    a:\n      addresses: [198.18.0.2/24]\n      routes: [{to: default, via: 198.18.0.1}]\n",
+	}, []string{
+		"==> /etc/netplan/50-cloud-init.yaml\nnetwork:\n  ethernets:\n    a:\n      dhcp4: true\n==> /etc/netplan/60-static.yaml\nnetwork:\n  ethernets:\n    a:\n      dhcp4: false\n      addresses: [198.18.0.2/24]\n      routes: [{to: default, via: 198.18.0.1}]\n",
+		"==> /etc/netplan/50-cloud-init.yaml\nnetwork:\n  ethernets:\n    a:\n      dhcp4: true\n==> /etc/netplan/60-static.yaml\nnetwork:\n  ethernets:\n    a:\n      addresses: [198.18.0.2/24]\n    b:\n      addresses: [198.18.1.2/24]\n      routes: [{to: default, via: 198.18.1.1}]\n",
+		"==> /etc/netplan/50.yaml\nnetwork:\n  ethernets:\n    a:\n      dhcp6: true\n==> /etc/netplan/60.yaml\nnetwork:\n  ethernets:\n    a:\n      addresses: [198.18.0.2/24]\n      routes: [{to: default, via: 198.18.0.1}]\n",
+	}},
+	{"net-two-programs", []string{
+		"==> /etc/netplan/50-cloud-init.yaml\nnetwork:\n  ethernets:\n    a:\n      dhcp4: true\n==> /etc/systemd/network/20-a.network\n[Match]\nName=a\n[Network]\nAddress=198.18.0.2/24\n",
+		"==> /etc/network/interfaces\niface a inet dhcp\n==> /etc/NetworkManager/system-connections/a.nmconnection\n[connection]\ninterface-name=a\n[ipv4]\nmethod=manual\naddress1=198.18.1.2/24\n",
+	}, []string{
+		"==> /etc/netplan/50-cloud-init.yaml\nnetwork:\n  ethernets:\n    a:\n      dhcp4: true\n==> /etc/systemd/network/20-a.network\n[Match]\nName=b\n[Network]\nAddress=198.18.0.2/24\n",
+		"==> /etc/netplan/50-cloud-init.yaml\nnetwork:\n  ethernets:\n    a:\n      dhcp4: true\n==> /etc/systemd/network/20-a.network\n[Match]\nName=a\n[Link]\nMTUBytes=1400\n",
+		"==> /etc/network/interfaces\niface a inet dhcp\n==> /etc/network/interfaces.d/a\niface a inet6 auto\n",
+	}},
 	{"net-router-far", []string{
 		"==> /etc/systemd/network/a.network\n[Match]\nName=eno1\n[Network]\nAddress=198.18.0.21/27\nGateway=198.18.0.62\n",
 		"==> /etc/NetworkManager/system-connections/a.nmconnection\n[ipv4]\nmethod=manual\naddress1=198.18.0.21/24,198.18.1.1\n",
