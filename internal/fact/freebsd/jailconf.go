@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"net/netip"
-	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -89,14 +88,20 @@ func jailProblems(texts map[string]string) (all []fact.Problem) {
 	return all
 }
 
+// jailVariable matches a use of a variable.
+var jailVariable = regexp.MustCompile(`\$\w+|\$\{[\w.]+\}`)
+
 // lines returns a jail's parameters, a line for each value, and at last its own.
 func (j jail) lines() (lines []fact.Line) {
-	value := func(name string) string {
-		return cmp.Or(map[string]string{"name": j.Name}[name], j.set["$"+name].Value, "$"+name)
+	filled := func(text string) string {
+		return jailVariable.ReplaceAllStringFunc(text, func(v string) string {
+			name := strings.Trim(v, "${}")
+			return cmp.Or(map[string]string{"name": j.Name}[name], j.set["$"+name].Value, v)
+		})
 	}
 	for _, name := range slices.Sorted(maps.Keys(j.set)) {
 		l := j.set[name]
-		for v := range strings.SplitSeq(os.Expand(os.Expand(l.Value, value), value), ",") {
+		for v := range strings.SplitSeq(filled(filled(l.Value)), ",") {
 			l.Name, l.Value = name, strings.TrimSpace(strings.ReplaceAll(v, "\n", " "))
 			if a, err := netip.ParseAddr(strings.Split(l.Value, "/")[0]); err == nil {
 				l.Value = a.String()
