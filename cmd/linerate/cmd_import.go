@@ -1,27 +1,18 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"linerate/imports/netbenches"
-	"linerate/imports/outputs"
 	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
-	"linerate/internal/compare"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/ledger/commons"
@@ -33,89 +24,36 @@ import (
 // importMemory is the soft memory limit of an import, in bytes.
 const importMemory = 640 << 20
 
-// importFlags are the flags of import.
-type importFlags struct {
-	ledger              string
-	tunable, was        string // of benchmark outputs
-	outputs.Measurement        // other known properties of the outputs
-}
-
 func newImportCmd() *cobra.Command {
-	var f importFlags
+	var place string
 	cmd := verb("import", cobra.ArbitraryArgs, func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return cmd.Help()
 		}
-		return f.run(cmd, args)
+		return ledgers.With(cmd.Context(), place, func(s ledger.Store) error {
+			for _, a := range args {
+				if err := importInto(cmd, s, a); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	})
-	addLedgerFlag(cmd, &f.ledger)
-	fl := cmd.Flags()
-	f.outputFlags(fl)
+	addLedgerFlag(cmd, &place)
 	cli.JSONFlag(cmd)
 	return cmd
 }
 
-// run imports each directory or export by itself, and all outputs together.
-func (f *importFlags) run(cmd *cobra.Command, args []string) error {
-	whole, err := f.wholes(args)
-	if err != nil {
-		return err
-	}
-	if whole == 0 {
-		return f.runOutputs(cmd, args)
-	}
-	if whole < len(args) || cmd.Flags().ArgsLenAtDash() >= 0 {
-		return hint.Usagef("import benchmark output separately: the other paths are directories or exports of a ledger")
-	}
-	return ledgers.With(cmd.Context(), f.ledger, func(s ledger.Store) error {
-		for _, a := range args {
-			if err := f.into(cmd, s, a); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// wholes counts the arguments that are directories or exports of a ledger.
-func (f *importFlags) wholes(args []string) (n int, err error) {
-	for _, a := range args {
-		info, err := os.Stat(a)
-		if a == "-" || errors.Is(err, fs.ErrNotExist) {
-			continue // the error is reported on reading
-		}
-		if err != nil {
-			return 0, hint.Usage(err)
-		}
-		if info.IsDir() || info.Mode().IsRegular() && isDump(a) {
-			n++
-		}
-	}
-	return n, nil
-}
-
-// isDump reports whether a file begins like an export of a ledger.
-func isDump(path string) bool {
+// importInto imports a directory, or an export of a ledger.
+func importInto(cmd *cobra.Command, s ledger.Store, path string) error {
 	file, err := os.Open(path)
 	if err != nil {
-		return false
-	}
-	defer file.Close()
-	head, _ := bufio.NewReader(file).Peek(len(`{"entry":`)) // a shorter file does not match
-	return bytes.HasPrefix(head, []byte(`{"entry":`)) || bytes.HasPrefix(head, []byte(`{"end":`))
-}
-
-func (f *importFlags) into(cmd *cobra.Command, s ledger.Store, path string) error {
-	if info, err := os.Stat(path); err != nil {
 		return hint.Usage(err)
-	} else if info.IsDir() {
-		return f.directory(cmd, s, path)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return err
 	}
 	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		return importDirectory(cmd, s, path)
+	}
 	n, err := dump.Load(cmd.Context(), file, s)
 	if err != nil {
 		return fmt.Errorf("%s: nothing was added: %w", path, err)
@@ -124,10 +62,10 @@ func (f *importFlags) into(cmd *cobra.Command, s ledger.Store, path string) erro
 	return nil
 }
 
-// directory imports one study, or all studies and archives below a directory.
-func (f *importFlags) directory(cmd *cobra.Command, s ledger.Store, dir string) error {
+// importDirectory imports one study, or all studies and archives below a directory.
+func importDirectory(cmd *cobra.Command, s ledger.Store, dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, commons.ChainFile)); err == nil {
-		return f.commons(cmd, s, dir)
+		return importCommons(cmd, s, dir)
 	}
 	studies, archives, err := importable(dir)
 	if err != nil {
@@ -155,15 +93,15 @@ func (f *importFlags) directory(cmd *cobra.Command, s ledger.Store, dir string) 
 		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s found, %d added\n", dir, counted(len(studies), "study", "studies"), added)
 	}
 	for _, p := range archives {
-		if err := f.archive(cmd.Context(), cmd, p, s); err != nil {
+		if err := importArchive(cmd, p, s); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// commons imports those studies of a commons whose verdicts can be derived from their trials.
-func (f *importFlags) commons(cmd *cobra.Command, s ledger.Store, dir string) error {
+// importCommons imports those studies of a commons whose verdicts can be derived from their trials.
+func importCommons(cmd *cobra.Command, s ledger.Store, dir string) error {
 	all, err := commons.Read(os.DirFS(dir))
 	if err != nil {
 		return fmt.Errorf("%s: nothing was added: %w", dir, err)
@@ -208,15 +146,15 @@ func importable(dir string) (studies, archives []string, err error) {
 	return studies, archives, err
 }
 
-// archive imports one archive of benchmarks.
-func (f *importFlags) archive(ctx context.Context, cmd *cobra.Command, dir string, s ledger.Store) error {
+// importArchive imports one archive of benchmarks.
+func importArchive(cmd *cobra.Command, dir string, s ledger.Store) error {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(importMemory))
 	start := time.Now()
-	t, err := netbenches.List(ctx, dir)
+	t, err := netbenches.List(cmd.Context(), dir)
 	if err != nil {
 		return err
 	}
-	added, of, err := netbenches.Take(ctx, s, t)
+	added, of, err := netbenches.Take(cmd.Context(), s, t)
 	if err != nil {
 		return err
 	}
@@ -226,80 +164,4 @@ func (f *importFlags) archive(ctx context.Context, cmd *cobra.Command, dir strin
 	}
 	out := netbenches.ImportedOf(t, added, of, s.Place(), time.Since(start))
 	return cli.Print(cmd, out, out.Write)
-}
-
-// outputFlags adds the flags that describe outputs beyond what the tool printed.
-func (f *importFlags) outputFlags(fl *pflag.FlagSet) {
-	fl.StringVar(&f.tunable, "tunable", "", "setting of the runs after --, as `NAME=VALUE`")
-	fl.StringVar(&f.was, "was", "", "its `VALUE` in the runs before -- (default: the system's default)")
-	fl.StringVar(&f.By, "by", "", "`NAME` of who measured it")
-	fl.StringVar(&f.Host, "host", "", "name of the machine")
-	fl.StringVar(&f.OS, "os", "", "freebsd or linux")
-	fl.StringVar(&f.Release, "release", "", "the system's release")
-	fl.StringVar(&f.CPU, "cpu", "", "the processor")
-	fl.StringVar(&f.Workload, "workload", "", "offered load, in words")
-	fl.StringVar(&f.Question, "question", "", "question of the study, in words")
-	fl.StringVarP(&f.Column, "column", "C", "", "which number, where a file has several")
-}
-
-func (f *importFlags) runOutputs(cmd *cobra.Command, args []string) error {
-	if err := f.complete(cmd, args); err != nil {
-		return err
-	}
-	got, err := outputs.Take(f.Measurement)
-	if err != nil {
-		return err
-	}
-	for _, side := range got.Sides {
-		for _, w := range side.Of.Warnings {
-			fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", show.Clean(w))
-		}
-	}
-	out := got.Document()
-	err = ledgers.With(cmd.Context(), f.ledger, func(s ledger.Store) error {
-		out.Ledger = s.Place()
-		added, err := s.Append(cmd.Context(), got.Batch)
-		out.Known = added == 0
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return cli.Answer(cmd, out, out.Print)
-}
-
-// complete sets the fields of the measurement from the flags and the named files.
-func (f *importFlags) complete(cmd *cobra.Command, args []string) error {
-	f.Now = time.Now()
-	dash := cmd.Flags().ArgsLenAtDash()
-	if i := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "--") }); dash >= 0 && i >= dash {
-		return hint.With(hint.Usagef("%s is after --, where only files are allowed", args[i]), "put it before the files")
-	}
-	if dash == 0 || dash == len(args) {
-		return hint.Usagef("-- separates runs without the setting from runs with it: name files on both sides")
-	}
-	name, value, given := strings.Cut(f.tunable, "=")
-	switch {
-	case f.tunable == "" && f.was != "":
-		return hint.Usagef("--was %s needs --tunable", f.was)
-	case f.tunable == "":
-	case !given || name == "":
-		return hint.With(hint.Usagef("--tunable %s has no value", f.tunable), "--tunable %s=VALUE", f.tunable)
-	case dash < 0:
-		return hint.With(hint.Usagef("--tunable wants runs without the setting and runs with it"), "linerate import --tunable %s BEFORE… -- AFTER…", f.tunable)
-	}
-	f.Tunable, f.After, f.Before = name, value, f.was
-	for i, arg := range args {
-		data, err := readInput(cmd.InOrStdin(), arg, compare.MaxBytes)
-		if err != nil {
-			return err
-		}
-		file := compare.File{Name: arg, Data: data}
-		if dash >= 0 && i >= dash {
-			f.Variant = append(f.Variant, file)
-		} else {
-			f.Control = append(f.Control, file)
-		}
-	}
-	return nil
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/imports/netbenches"
-	"linerate/imports/outputs"
 	"linerate/internal/accesslog"
 	"linerate/internal/assemble/hosts"
 	"linerate/internal/audit"
@@ -82,7 +81,7 @@ var documents = []described{
 	{"evidence", "linerate ledger query --json", []string{"ledger query"}, []reflect.Type{reflect.TypeFor[evidenceDoc](), reflect.TypeFor[trendDoc]()}},
 	{"ledger", "linerate ledger show --json", []string{"ledger show"}, []reflect.Type{reflect.TypeFor[overviewDocument](), reflect.TypeFor[recordsDocument]()}},
 	{"ledger-verify", "linerate ledger verify --json", []string{"ledger verify"}, typeOf[ledger.Report]()},
-	{"imported", "linerate import --json, of outputs or of an archive", []string{"import"}, []reflect.Type{reflect.TypeFor[outputs.Document](), reflect.TypeFor[netbenches.Imported]()}},
+	{"imported", "linerate import --json, of an archive", []string{"import"}, typeOf[netbenches.Imported]()},
 	{"studies", "linerate study list --json", []string{"study list"}, typeOf[studiesDocument]()},
 	{"queue", "linerate study queue --json", []string{"study queue"}, typeOf[queue.Document]()},
 	{"testbed-check", "linerate lab check --json", []string{"lab check"}, typeOf[checkDocument]()},

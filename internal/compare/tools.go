@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"linerate/internal/hint"
 	"linerate/internal/stats"
@@ -30,15 +29,6 @@ type Output struct {
 	// Warnings are doubts that the tool itself reports: failed requests, lost
 	// packets.
 	Warnings []string
-	// Origin is what the output says about the run.
-	Origin Origin
-}
-
-// Origin is what a tool's output says about itself and the run; unknown fields are empty.
-type Origin struct {
-	Version string    // of the tool: "fio-3.33"
-	System  string    // in the format of uname -a
-	Started time.Time // zero: unknown
 }
 
 // tool parses the output of one program.
@@ -125,14 +115,7 @@ func iperf3(data []byte, _ string) (Output, error) {
 	}
 	var d struct {
 		Error string `json:"error"`
-		Start struct {
-			Version string `json:"version"`
-			System  string `json:"system_info"`
-			Time    struct {
-				Seconds int64 `json:"timesecs"`
-			} `json:"timestamp"`
-		} `json:"start"`
-		End struct {
+		End   struct {
 			Received *sum `json:"sum_received"`
 			Reverse  *sum `json:"sum_received_bidir_reverse"`
 			Sum      *sum `json:"sum"`
@@ -142,7 +125,6 @@ func iperf3(data []byte, _ string) (Output, error) {
 	if err := json.Unmarshal(data, &d); err != nil {
 		return o, err
 	}
-	o.Origin = Origin{d.Start.Version, d.Start.System, unix(d.Start.Time.Seconds)}
 	switch e := d.End; {
 	case d.Error != "":
 		return o, fmt.Errorf("the run failed: %.200s", d.Error)
@@ -157,14 +139,6 @@ func iperf3(data []byte, _ string) (Output, error) {
 		o.Warnings = append(o.Warnings, fmt.Sprintf("%.3g %% of the datagrams were lost", s.Lost))
 	}
 	return o, nil
-}
-
-// unix converts seconds to a time; zero if they cannot be one.
-func unix(seconds int64) time.Time {
-	if seconds <= 0 || seconds > 1<<34 {
-		return time.Time{}
-	}
-	return time.Unix(seconds, 0).UTC()
 }
 
 // hyperfine reads all runs of one or more commands.
@@ -225,9 +199,7 @@ func fio(data []byte, which string) (Output, error) {
 		Bytes float64 `json:"bw_bytes"`
 	}
 	var d struct {
-		Version string `json:"fio version"`
-		Time    int64  `json:"timestamp"`
-		Jobs    []struct {
+		Jobs []struct {
 			Name  string `json:"jobname"`
 			Error int    `json:"error"`
 			Read  way    `json:"read"`
@@ -239,7 +211,6 @@ func fio(data []byte, which string) (Output, error) {
 	if err := json.NewDecoder(bytes.NewReader(data[max(0, from):])).Decode(&d); err != nil {
 		return o, err
 	}
-	o.Origin = Origin{Version: d.Version, Started: unix(d.Time)}
 	if len(d.Jobs) == 0 {
 		return o, nil
 	}
