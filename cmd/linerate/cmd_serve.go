@@ -17,17 +17,14 @@ import (
 	"linerate/internal/assemble/ledgers"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
-	"linerate/internal/list"
 	"linerate/internal/queue"
 	"linerate/internal/site"
-	"linerate/internal/studydir"
 	"linerate/internal/web"
 )
 
 // serveFlags are the flags of serve.
 type serveFlags struct {
 	ledger, listen string
-	studies        string
 	names          []string
 	tokenFile      string
 	plain          bool
@@ -38,7 +35,6 @@ func newServeCmd() *cobra.Command {
 	cmd := verb("serve", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return servePages(cmd, f) })
 	addLedgerFlag(cmd, &f.ledger)
 	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8099", "`ADDRESS:PORT` to listen on; port 0 is any that is free")
-	cmd.Flags().StringVar(&f.studies, "studies", ".", "show studies that run in subdirectories of this `DIR`")
 	cmd.Flags().StringArrayVar(&f.names, "name", nil, "host `NAME` by which browsers reach it, in addition to localhost and addresses")
 	cmd.Flags().StringVar(&f.tokenFile, "token-file", "", "take the token from this `FILE` (default: a new one each time)")
 	cmd.Flags().BoolVar(&f.plain, "plain", false, "listen on another address than localhost, for a proxy that has TLS")
@@ -71,7 +67,7 @@ func servePages(cmd *cobra.Command, f serveFlags) error {
 	s := web.New(web.Config{
 		Open:      func(ctx context.Context) (ledger.Reader, error) { return ledgers.ReadOnly(ctx, f.ledger) },
 		OpenQueue: func(ctx context.Context) (queue.Reader, error) { return ledgers.ReadOnlyQueue(ctx, f.ledger) },
-		Catalogue: site.NewPages(in), Runs: folder{studydir.Folder(f.studies)}, Door: door, Built: in.Built,
+		Catalogue: site.NewPages(in), Door: door, Built: in.Built,
 		Log: func(err error) { fmt.Fprintf(cmd.ErrOrStderr(), "linerate: %v\n", err) },
 	})
 	fmt.Fprintln(cmd.OutOrStdout(), address(door, l.Addr()))
@@ -145,13 +141,4 @@ func address(d web.Door, at net.Addr) string {
 		u.Host = net.JoinHostPort(d.Names[0], strconv.Itoa(a.Port))
 	}
 	return u.String()
-}
-
-// folder is a directory of study records, served on the page.
-type folder struct{ studydir.Folder }
-
-// List returns the studies in the directory.
-func (f folder) List() ([]web.Run, error) {
-	found, err := f.Folder.List()
-	return list.Map(found, func(d studydir.Found) web.Run { return web.Run{Name: d.Name, Changed: d.Changed, Bytes: d.Bytes} }), err
 }

@@ -126,7 +126,6 @@ var looks = []struct {
 func TestInABrowser(t *testing.T) {
 	w := browser(t)
 	d := newDesk(t)
-	d.grow(t, 18)
 	base := "http://" + served(t, d.Server, web.Limits{})
 	w.do(t, chromedp.Navigate(base+"/fleet?token="+token))
 	url, cookies := tells(t, w, chromedp.Location()), says[string](t, w, "document.cookie")

@@ -62,8 +62,8 @@ func withToken(more ...string) map[string]string {
 // out of the tree, foreign host names and foreign pages.
 func TestWhoIsTurnedAway(t *testing.T) {
 	h := guarded(t, web.Door{Names: []string{"stats.example.org"}}).Handler()
-	paths := []string{"/", "/studies", "/studies/0123456789abcdef", "/running", "/running/x", "/catalogue/index.html", "/site.css", "/catalogue/site.js",
-		"/api/v1/", "/api/v1/studies", "/api/v1/running/x", "/fleet", "/fleet/hosts/x", "/queue", "/nothing"}
+	paths := []string{"/", "/studies", "/studies/0123456789abcdef", "/queue", "/queue/x", "/catalogue/index.html", "/site.css", "/catalogue/site.js",
+		"/api/v1/", "/api/v1/studies", "/api/v1/queue/x", "/fleet", "/fleet/hosts/x", "/queue", "/nothing"}
 	for _, p := range paths {
 		for what, header := range map[string]map[string]string{
 			"no token":           {},
@@ -97,8 +97,8 @@ func TestWhoIsTurnedAway(t *testing.T) {
 		{"an encoded slash", "/catalogue/..%2f..%2fetc/passwd", withToken(), 400},
 		{"a backslash", "/catalogue/..%5c..%5cetc", withToken(), 400},
 		{"a doubled slash", "//etc/passwd", withToken(), 400},
-		{"a NUL", "/running/x%00.html", withToken(), 400},
-		{"a line's end", "/running/x%0d%0aSet-Cookie:%20a=b", withToken(), 400},
+		{"a NUL", "/queue/x%00.html", withToken(), 400},
+		{"a line's end", "/queue/x%0d%0aSet-Cookie:%20a=b", withToken(), 400},
 		{"a directory", "/catalogue/t/linux/", withToken(), 404},
 		{"a study of no name", "/studies/" + strings.Repeat("a", 64), withToken(), 404},
 		{"a long address", "/studies?q=" + strings.Repeat("a", 4000), withToken(), 414},

@@ -101,7 +101,7 @@ func (s *Server) page(path, template string, ask func(*http.Request) (*answer, e
 
 // Nav returns the navigation of all pages, including those of the catalogue (site.Input.Within).
 func Nav() []site.Link {
-	return []site.Link{{Name: "Fleet", URL: "/fleet"}, {Name: "Studies", URL: "/studies"}, {Name: "Running", URL: "/running"}, {Name: "Queue", URL: "/queue"}, {Name: "Catalogue", URL: "/catalogue/index.html"}}
+	return []site.Link{{Name: "Fleet", URL: "/fleet"}, {Name: "Studies", URL: "/studies"}, {Name: "Queue", URL: "/queue"}, {Name: "Catalogue", URL: "/catalogue/index.html"}}
 }
 
 // write renders a page completely before it sends the first byte.

@@ -1,5 +1,5 @@
 // Package web is a read-only web server: a fleet with hosts and rules, the catalogue,
-// studies with their reports, even while they run, and queues, each as a page and as JSON
+// studies with their reports, and queues, each as a page and as JSON
 // with the same content. Its interfaces have no writing methods, it imports no package that
 // could change a host, and it answers only GET and HEAD, from readers with a token.
 package web
@@ -23,7 +23,6 @@ import (
 	"linerate/internal/profile"
 	"linerate/internal/queue"
 	"linerate/internal/site"
-	"linerate/internal/study/record"
 )
 
 // Config holds the server's inputs.
@@ -35,8 +34,6 @@ type Config struct {
 	OpenQueue func(context.Context) (queue.Reader, error)
 	// Catalogue holds the pages of the catalogue.
 	Catalogue *site.Pages
-	// Runs holds the records of studies on disk; nil means none.
-	Runs Runs
 	// Door is the access control.
 	Door Door
 	// Built is version and date, for the footer.
@@ -45,23 +42,6 @@ type Config struct {
 	Log func(error)
 	// Now is the clock; nil means the real one.
 	Now func() time.Time
-}
-
-// Runs holds records of studies, which may be growing.
-type Runs interface {
-	// List returns the studies, the last changed first.
-	List() ([]Run, error)
-	// Read reads a study's record.
-	Read(name string) (*record.Record, error)
-}
-
-// Run is the record of a study on disk.
-type Run struct {
-	Name    string    `json:"name"` // of its directory
-	Changed time.Time `json:"changed"`
-	Bytes   int64     `json:"-"` // size of its trials
-	// Queued is the study's state in the queue, if it is queued.
-	Queued *queue.Study `json:"queued,omitempty"`
 }
 
 // Server serves the pages.
@@ -101,10 +81,8 @@ func (s *Server) routes() {
 	s.ofLedger("/fleet/changes", "changes", s.changes)
 	s.ofLedger("/studies", "studies", s.studies)
 	s.ofLedger("/studies/{id}", "study", s.study)
-	s.page("/running", "running", s.running)
-	s.page("/running/{name}", "run", s.run)
 	s.page("/queue", "queue", s.queue)
-	s.page("/queue/{id}", "queued", s.run)
+	s.page("/queue/{id}", "queued", s.queued)
 	s.mux.HandleFunc("GET /catalogue/{page...}", s.catalogue)
 	s.mux.HandleFunc("GET "+API+"/catalogue/t/{page...}", s.catalogue)
 	s.mux.HandleFunc("GET /site.css", static("text/css; charset=utf-8", append(site.Style(), profile.FlameStyle()+webStyle...)))

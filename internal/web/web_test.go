@@ -84,29 +84,19 @@ func trials(t *testing.T) (study.Spec, []study.Trial) {
 	return s, out
 }
 
-// desk is a server with a ledger that has a fleet and studies, and with a running study.
+// desk is a server with a ledger that has a fleet and studies, and with a queue.
 type desk struct {
 	*web.Server
 	db    string
-	dir   *studydir.Dir
-	left  []study.Trial
 	study ledger.ID
 	queue string
 }
 
-// newDesk creates a desk; every is how often it checks running studies.
 func newDesk(t *testing.T) *desk {
 	t.Helper()
 	tmp := t.TempDir()
 	d := &desk{db: filepath.Join(tmp, "ledger.db")}
 	d.fill(t, filepath.Join(tmp, "done"))
-	s, all := trials(t)
-	dir, err := studydir.Create(filepath.Join(tmp, "runs", "small-1"), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dir.Close() })
-	d.dir, d.left = dir, all
 	d.queue = filepath.Join(tmp, "ledger-queue.db")
 	d.wait(t)
 	p, err := pages()
@@ -120,7 +110,7 @@ func newDesk(t *testing.T) *desk {
 		OpenQueue: func(ctx context.Context) (queue.Reader, error) {
 			return sqlite.OpenQueueReadOnly(ctx, d.queue, sqlite.Owner{UID: -1, GID: -1})
 		},
-		Catalogue: p, Runs: folder{studydir.Folder(filepath.Join(tmp, "runs"))}, Built: "test",
+		Catalogue: p, Built: "test",
 		Door: web.Door{Token: token}, Log: func(err error) { t.Errorf("logged: %v", err) },
 	})
 	t.Cleanup(func() { d.Close() })
@@ -181,29 +171,45 @@ func (d *desk) fill(t *testing.T, done string) {
 // wait queues two studies: one testbed has finished four blocks of the first, and is in quarantine.
 func (d *desk) wait(t *testing.T) {
 	t.Helper()
-	q, err := sqlite.OpenQueue(t.Context(), d.queue, sqlite.Owner{UID: -1, GID: -1}, queue.DefaultPatience)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer q.Close()
+	q := d.line(t)
 	for _, id := range []string{"q1", "q2"} {
 		err := q.Submit(t.Context(), queue.Submission{ID: id, Name: "small", Label: "pair", Kind: "netns", Submitter: "ada@x", Spec: []byte(spec), Estimate: time.Hour})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
+	d.work(t, q, 4)
+}
+
+func (d *desk) line(t *testing.T) queue.Queue {
+	t.Helper()
+	q, err := sqlite.OpenQueue(t.Context(), d.queue, sqlite.Owner{UID: -1, GID: -1}, queue.DefaultPatience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { q.Close() })
+	return q
+}
+
+// work lets a testbed do some jobs, and fail with the next.
+func (d *desk) work(t *testing.T, q queue.Queue, jobs int) {
+	t.Helper()
 	l, err := q.Lease(t.Context(), queue.Claim{Testbed: "rack-1", Label: "pair", Kind: "netns", Holder: "host:1"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	done := 0
+	rng := rand.New(rand.NewPCG(1, 2))
 	err = q.Work(t.Context(), l, nil, func(_ context.Context, j queue.Job) (queue.Outcome, error) {
-		if done++; done > 4 {
+		if done++; done > jobs {
 			return queue.Outcome{}, &queue.BedFailed{Reason: "the cable <b>is out</b>"}
+		}
+		if j.Finish {
+			return queue.Outcome{}, nil
 		}
 		own := storetest.Trials(j, 700)
 		for i := range own {
-			own[i].Metrics[study.CostNS] = 1e9 / own[i].Metrics[study.ForwardingRate]
+			own[i].Metrics[study.CostNS] = 1e9 / own[i].Metrics[study.ForwardingRate] * (1 + 0.01*rng.NormFloat64())
 		}
 		return queue.Outcome{Trials: own, Environment: study.Environment{CPU: "cpu", OS: "linux"}}, nil
 	})
@@ -211,28 +217,6 @@ func (d *desk) wait(t *testing.T) {
 	if !errors.As(err, &failed) && err != nil {
 		t.Fatal(err)
 	}
-}
-
-// grow completes n more trials of the running study.
-func (d *desk) grow(t *testing.T, n int) {
-	t.Helper()
-	for range n {
-		if err := d.dir.Append(d.left[0]); err != nil {
-			t.Fatal(err)
-		}
-		d.left = d.left[1:]
-	}
-}
-
-// folder returns a directory with studies.
-type folder struct{ studydir.Folder }
-
-func (f folder) List() (out []web.Run, err error) {
-	all, err := f.Folder.List()
-	for _, d := range all {
-		out = append(out, web.Run{Name: d.Name, Changed: d.Changed, Bytes: d.Bytes})
-	}
-	return out, err
 }
 
 // every is each kind of page, with texts that it and its JSON contain.
@@ -257,8 +241,7 @@ func (d *desk) every() []struct{ path, says, has string } {
 		{"/queue", "the cable &lt;b&gt;is out", `"state": "quarantined"`},
 		{"/queue/q1", "4 of ", `"trials": 16`},
 		{"/queue/q2", "waiting", `"state": "waiting"`},
-		{"/running", "small-1", `"state": "running"`},
-		{"/running/small-1", "no verdict", `"total": 32`},
+		{"/queue/q1", "no verdict", `"total": 32`},
 	}
 }
 
@@ -297,7 +280,7 @@ func TestPagesAndTheirJSON(t *testing.T) {
 	}
 	for path, want := range map[string]int{
 		"/fleet/hosts/nobody": 404, "/fleet/rules/LR-NONE": 404, "/fleet/changes?kind=x": 400, "/fleet/changes?since=-1h": 400, "/fleet/changes?before=x": 400,
-		"/fleet/hosts?unreachable=yes": 400, "/studies?page=0": 400, "/studies/deadbeef": 404, "/studies/small": 404, "/running/other": 404, "/queue/q": 404, "/queue/none": 404, "/catalogue/t/linux/none.html": 404,
+		"/fleet/hosts?unreachable=yes": 400, "/studies?page=0": 400, "/studies/deadbeef": 404, "/studies/small": 404, "/queue/q": 404, "/queue/none": 404, "/catalogue/t/linux/none.html": 404,
 	} {
 		for _, at := range []string{path, web.API + path} {
 			w := ask(h, "GET", at, withToken())
@@ -366,7 +349,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// TestWithoutALedger: the catalogue and running studies are shown, and the other pages say that
+// TestWithoutALedger: the catalogue is shown, and the other pages say that
 // there is no ledger; one that is created later is found.
 func TestWithoutALedger(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
@@ -415,30 +398,32 @@ func TestMistakesAreNotTold(t *testing.T) {
 	}
 }
 
-// TestAStudyAsItRuns: the page grows as trials end, and has no verdicts before the study ends;
-// until then the browser reloads it.
+// TestAStudyAsItRuns: the page grows as blocks end, and has no verdicts before the study ends.
 func TestAStudyAsItRuns(t *testing.T) {
 	d := newDesk(t)
 	look := func() (p web.Progress, page string) {
-		if err := json.Unmarshal(ask(d.Handler(), "GET", web.API+"/running/small-1", withToken()).Body.Bytes(), &p); err != nil {
+		if err := json.Unmarshal(ask(d.Handler(), "GET", web.API+"/queue/q1", withToken()).Body.Bytes(), &p); err != nil {
 			t.Fatal(err)
 		}
-		return p, ask(d.Handler(), "GET", "/running/small-1", withToken()).Body.String()
+		return p, ask(d.Handler(), "GET", "/queue/q1", withToken()).Body.String()
 	}
-	const again = `http-equiv="refresh"`
-	if p, page := look(); p.Done != 0 || p.Total != 32 || p.State != web.StateRunning || !strings.Contains(page, again) {
-		t.Fatalf("at first: %+v", p)
-	}
-	d.grow(t, 16)
 	p, page := look()
 	early := p.Results.Verdicts
-	if p.Done != 16 || len(early) != 2 || early[0].Verdict != stats.Inconclusive || early[0].PHolm.Known() || !strings.Contains(page, "no verdict before the end of the study") || strings.Contains(page, ">worse<") {
+	if p.State != web.StateWaiting || p.Done != 16 || p.Total != 32 || len(early) != 2 || early[0].Verdict != stats.Inconclusive || early[0].PHolm.Known() || !strings.Contains(page, "no verdict before the end of the study") || strings.Contains(page, ">worse<") {
 		t.Fatalf("after four blocks: %+v", p)
 	}
-	d.grow(t, len(d.left))
+	q := d.line(t)
+	if err := q.Free(t.Context(), "rack-1"); err != nil {
+		t.Fatal(err)
+	}
+	d.work(t, q, 13) // all blocks of both studies
 	p, page = look()
-	late := p.Results.Verdicts[0]
-	if p.State != web.StateComplete || late.Verdict == stats.Inconclusive || late.CIHigh.Float()-late.CILow.Float() >= early[0].CIHigh.Float()-early[0].CILow.Float() || strings.Contains(page, again) {
-		t.Errorf("%+v after four blocks, at the end: %+v", early[0], late)
+	if late := p.Results.Verdicts[0]; p.State != web.StateRunning || !strings.Contains(page, `http-equiv="refresh"`) || p.Done != 32 || late.Verdict == stats.Inconclusive || late.CIHigh.Float()-late.CILow.Float() >= early[0].CIHigh.Float()-early[0].CILow.Float() {
+		t.Errorf("after four blocks %+v, at the end %s: %+v", early[0], p.State, late)
+	}
+	for state, want := range map[queue.State]web.State{queue.Cancelled: web.StateStopped, queue.Failed: web.StateStopped, queue.Done: web.StateComplete, queue.Finishing: web.StateRunning, queue.Open: web.StateWaiting} {
+		if got := web.StateQueued(queue.Study{State: state}); got != want {
+			t.Errorf("%s is %s, want %s", state, got, want)
+		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
@@ -111,57 +110,6 @@ func many(t *testing.T, dir string, n, size int) {
 	t.Helper()
 	for i := range n {
 		putAt(t, dir, "f"+string(rune('a'+i/26/26))+string(rune('a'+i/26%26))+string(rune('a'+i%26)), strings.Repeat("x", size), 0o644)
-	}
-}
-
-// TestFolder: studies in a folder are found, the most recently changed first; a study's own directory works
-// too; links and other directories are ignored.
-func TestFolder(t *testing.T) {
-	a := t.TempDir()
-	at := func(path string, minute int, trials bool) {
-		t.Helper()
-		putAt(t, path, SpecFile, "name: x\nquestion: q\nseed: 1\nvariants: [{name: a}, {name: b}]\n", 0o644)
-		when := time.Unix(int64(60*minute), 0)
-		if trials {
-			putAt(t, path, TrialsFile, "{}\n", 0o644)
-			must(t, os.Chtimes(filepath.Join(path, TrialsFile), when, when))
-			when = time.Unix(0, 0)
-		}
-		must(t, os.Chtimes(filepath.Join(path, SpecFile), when, when))
-	}
-	at(filepath.Join(a, "one"), 20, true)
-	at(filepath.Join(a, "two"), 30, false)
-	at(filepath.Join(a, "old"), 10, true)
-	putAt(t, a, "notes/readme", "x", 0o644)
-	must(t, os.Symlink(filepath.Join(a, "one"), filepath.Join(a, "linked")))
-	putAt(t, a, "forged/real.yaml", "x", 0o644)
-	must(t, os.Symlink("real.yaml", filepath.Join(a, "forged", SpecFile)))
-	at(filepath.Join(a, "pipe"), 40, false)
-	must(t, unix.Mkfifo(filepath.Join(a, "pipe", TrialsFile), 0o644))
-	found, err := Folder(a).List()
-	want := []Found{
-		{"two", time.Unix(1800, 0), 0, filepath.Join(a, "two")},
-		{"one", time.Unix(1200, 0), 3, filepath.Join(a, "one")},
-		{"old", time.Unix(600, 0), 3, filepath.Join(a, "old")},
-	}
-	if err != nil || !slices.EqualFunc(found, want, func(a, b Found) bool {
-		return a.Name == b.Name && a.Changed.Equal(b.Changed) && a.Bytes == b.Bytes && a.path == b.path
-	}) {
-		t.Fatalf("%v, %+v", err, found)
-	}
-	if r, err := Folder(a).Read("two"); err != nil || r.Spec.Name != "x" {
-		t.Errorf("%+v, %v", r, err)
-	}
-	if r, err := Folder(filepath.Join(a, "two")).Read("two"); err != nil || r.Spec.Name != "x" {
-		t.Errorf("a study's own directory: %+v, %v", r, err)
-	}
-	for _, no := range []string{"three", "../" + filepath.Base(a) + "/one", "linked", "forged", ""} {
-		if _, err := Folder(a).Read(no); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%q: %v", no, err)
-		}
-	}
-	if found, err := Folder(filepath.Join(a, "nowhere")).List(); err != nil || len(found) != 0 {
-		t.Errorf("nowhere: %+v, %v", found, err)
 	}
 }
 

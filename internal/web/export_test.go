@@ -1,0 +1,4 @@
+package web
+
+// StateQueued returns the state of a study in the queue.
+var StateQueued = stateQueued
