@@ -69,7 +69,6 @@ var documents = []described{
 	{"serve-changes", "linerate serve: /api/v1/fleet/changes", nil, typeOf[web.Changes]()},
 	{"serve-studies", "linerate serve: /api/v1/studies", nil, typeOf[web.Studies]()},
 	{"serve-study", "linerate serve: /api/v1/studies/ID", nil, typeOf[web.Study]()},
-	{"serve-queued", "linerate serve: /api/v1/queue/ID", nil, typeOf[web.Progress]()},
 	{"serve-queue", "linerate serve: /api/v1/queue", nil, typeOf[web.Queue]()},
 	{"serve-error", "linerate serve: an error below /api/v1", nil, typeOf[web.Failure]()},
 	{"compare", "linerate compare --json", []string{"compare"}, typeOf[compare.Document]()},

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"linerate/internal/stats"
@@ -96,5 +97,26 @@ func TestLooksAreChecked(t *testing.T) {
 		if _, err := study.Parse("x.yaml", []byte(text)); err == nil {
 			t.Errorf("looks %s are accepted", bad)
 		}
+	}
+}
+
+// TestNoVerdicts: of an unfinished study the effects stay, with wider intervals, and no verdict.
+func TestNoVerdicts(t *testing.T) {
+	s, err := study.Parse("s", []byte("name: s\nquestion: Does b cost more?\nvariants: [{name: a}, {name: b, settings: [{sysctl: net.ipv4.ip_early_demux, value: 0}]}]\nblocks: 8\nparts: [{mode: cost}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	var trials []study.Trial
+	for _, slot := range study.Schedule(s, 5)[:21] {
+		cost := map[string]float64{"a": 700, study.AA: 700, "b": 980}[slot.Variant] * (1 + 0.01*rng.NormFloat64())
+		trials = append(trials, study.Trial{Part: slot.Part, Variant: slot.Variant, Block: slot.Block, Order: slot.Order, Mode: "cost", Valid: true, Metrics: map[string]float64{study.CostNS: cost}})
+	}
+	r := study.Analyse(s, 5, study.Environment{}, trials)
+	had := r.Verdicts[0]
+	r.NoVerdicts(s)
+	v := r.Verdicts[0]
+	if r.Complete || len(r.Verdicts) != 1 || v.Verdict != stats.Inconclusive || v.PHolm.Known() || v.EffectPercent != had.EffectPercent || v.CIHigh.Float()-v.CILow.Float() <= had.CIHigh.Float()-had.CILow.Float() || !strings.Contains(r.Answer, "no verdict before the end") {
+		t.Errorf("%+v\nbecame %+v\n%s", had, v, r.Answer)
 	}
 }

@@ -108,13 +108,13 @@ func (s *Server) study(r *http.Request, l ledger.Reader) (_ *answer, err error) 
 		a.doc = doc
 		return a, nil
 	}
-	rep := s.reports.of("ledger/"+string(st.ID), "", func() (*record.Record, error) {
+	rep, err := s.reports.of(string(st.ID), func() (*record.Record, error) {
 		return ledger.OpenRecord(context.WithoutCancel(r.Context()), l, st)
 	})
-	if rep.err != nil {
-		return nil, rep.err
+	if err != nil {
+		return nil, err
 	}
-	doc.Results, doc.Body = &rep.results, rep.body()
+	doc.Results, doc.Body = &rep.results, rep.body
 	a.inline = strings.Contains(string(doc.Body), ` style="`)
 	a.doc = doc
 	return a, nil

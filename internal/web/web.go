@@ -82,7 +82,6 @@ func (s *Server) routes() {
 	s.ofLedger("/studies", "studies", s.studies)
 	s.ofLedger("/studies/{id}", "study", s.study)
 	s.page("/queue", "queue", s.queue)
-	s.page("/queue/{id}", "queued", s.queued)
 	s.mux.HandleFunc("GET /catalogue/{page...}", s.catalogue)
 	s.mux.HandleFunc("GET "+API+"/catalogue/t/{page...}", s.catalogue)
 	s.mux.HandleFunc("GET /site.css", static("text/css; charset=utf-8", append(site.Style(), profile.FlameStyle()+webStyle...)))

@@ -1,4 +1,0 @@
-package web
-
-// StateQueued returns the state of a study in the queue.
-var StateQueued = stateQueued
