@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -63,7 +62,6 @@ func newProveCmd() *cobra.Command {
 	f.harm, f.margin = 20, 3
 	flags.Var(&f.harm, "harm", "end when it is worse by this much")
 	flags.Var(&f.share, "max-share", "largest share of time with the setting")
-	flags.StringVar(&f.terms.Hours, "hours", "", "change the host only in these: 01:00-05:00")
 	flags.StringVar(&f.terms.Service, "service", "", "process whose restart makes a window invalid")
 	flags.Var(&f.margin, "margin", "difference that does not matter")
 	flags.BoolVarP(&f.dryRun, "dry-run", "n", false, "observe and forecast, change nothing")
@@ -244,16 +242,6 @@ func (f *proveFlags) spec(cmd *cobra.Command, q study.Question) (study.Spec, err
 		_, err := (&live.Options{Better: stats.Direction(f.terms.Better)}).ParseMetric(source)
 		return err
 	}
-	if f.terms.Hours != "" {
-		h, err := live.ParseHours(f.terms.Hours)
-		if err == nil {
-			err = h.Fits(f.window)
-		}
-		if err != nil {
-			return study.Spec{}, fmt.Errorf("--hours: %w", err)
-		}
-		d.Open = func(after, length time.Duration) time.Duration { return h.Within(time.Now().Add(after), length) }
-	}
 	return q.Spec(&d)
 }
 
@@ -269,9 +257,6 @@ func (f *proveFlags) consent(cmd *cobra.Command, s study.Spec, q study.Question)
 	page.Paragraph("  ", "  ", fmt.Sprintf("%s%d pairs of windows of %s with the setting and %d shams, about %s; %s of the time with the setting. "+
 		"The host reverts each window itself if this command dies. The study ends when the metric gets more than %g %% worse, or the host does not answer.",
 		upTo, design.Pairs, design.Window, s.Parts[0].Blocks-design.Pairs, show.Clock(design.Duration()), show.WholePercent(100*design.Share()), f.terms.HarmPercent))
-	if f.terms.Hours != "" {
-		page.Paragraph("  ", "  ", fmt.Sprintf("The host is changed from %s by the clock of this machine, and is as it was between them.", strings.ReplaceAll(f.terms.Hours, "-", " to ")))
-	}
 	if f.plan != "" && len(q.Settings) > 1 {
 		design.Treatments = make([]string, len(q.Settings))
 		page.Paragraph("  ", "  ", fmt.Sprintf("Where it is better, each of the %d settings is then left out in turn: about %s more, with all but one of them on, or all.", len(q.Settings), show.Clock(design.Duration())))

@@ -101,11 +101,6 @@ func (h *LiveHost) Options(s study.Spec, seed uint64, f *fact.Facts) (live.Optio
 		Pilot: time.Duration(terms.Pilot * float64(time.Second)), Imbalance: terms.Imbalance,
 	}
 	var err error
-	if terms.Hours != "" {
-		if o.Hours, err = live.ParseHours(terms.Hours); err != nil {
-			return o, err
-		}
-	}
 	for _, v := range s.Variants {
 		if v.Name == s.Control {
 			if o.Base, err = h.treatment(f, v, &o); err != nil {

@@ -34,7 +34,6 @@ type aDay struct {
 	*testing.T
 	host    *fakeHost
 	plan    study.WindowPlan
-	hours   *Hours
 	run     *run
 	windows []Window
 	bytes   int // size of the record
@@ -59,7 +58,7 @@ func newDay(t *testing.T, begin time.Time) *aDay {
 // study runs the rest of the study; the windows are recorded as on a disk.
 func (d *aDay) study(ctx context.Context) (Outcome, error) {
 	d.Helper()
-	o := d.host.study(Options{Plan: d.plan, Seed: 9, Metrics: []string{"log:/var/log/access.log"}, Pilot: 10 * time.Minute, Hours: d.hours, Done: d.windows})
+	o := d.host.study(Options{Plan: d.plan, Seed: 9, Metrics: []string{"log:/var/log/access.log"}, Pilot: 10 * time.Minute, Done: d.windows})
 	o.Sink = func(w Window) error {
 		text, err := json.Marshal(w)
 		if err != nil {
@@ -214,36 +213,4 @@ func (d *aDay) check(long time.Duration) {
 			}
 		}
 	}
-}
-
-// TestNightsOfADay is a study at night only, over nights of which one has an extra hour.
-func TestNightsOfADay(t *testing.T) {
-	t.Parallel()
-	zone := berlin(t)
-	synctest.Test(t, func(t *testing.T) {
-		d := newDay(t, time.Date(2000, 10, 27, 18, 0, 0, 0, zone))
-		d.hours = &Hours{From: time.Hour, To: 5 * time.Hour, Zone: zone}
-		d.plan.Pairs = d.plan.PairsIn(12 * time.Hour)
-		nights := map[int]int{}
-		d.sink = func(w Window) {
-			for _, at := range []time.Time{w.Start, w.Start.Add(time.Duration(w.Seconds * float64(time.Second)))} {
-				if hour := at.In(zone).Hour(); hour < 1 || hour >= 5 {
-					t.Errorf("pair %d.%d at %s", w.Pair, w.Half, at.In(zone))
-				}
-			}
-			nights[w.Start.In(zone).Day()]++
-		}
-		out, err := d.study(t.Context())
-		if err != nil || out.Trip != nil || !out.Restored {
-			t.Fatalf("%+v, %v", out, err)
-		}
-		d.check(time.Since(d.host.begun))
-		// The night in which DST ends has five hours, each with twelve windows.
-		if len(nights) != 3 || nights[29] < nights[28]+6 || nights[29] > 60 {
-			t.Errorf("windows by night: %v", nights)
-		}
-		if c := d.judged("it"); c.N != d.plan.Pairs || c.Verdict != stats.Better {
-			t.Errorf("%s %+v of %d pairs", c.Verdict, c.EffectPercent, c.N)
-		}
-	})
 }

@@ -55,8 +55,6 @@ type Options struct {
 	Pilot time.Duration
 	// DryRun ends after the pilot.
 	DryRun bool
-	// Hours, if set, is the time of day to which windows are confined.
-	Hours *Hours
 	// Imbalance is the largest ratio of traffic between the halves of a pair.
 	Imbalance float64
 
@@ -195,11 +193,6 @@ func (o *Options) prepare() (*run, error) {
 	o.HarmPercent, o.Imbalance = cmp.Or(o.HarmPercent, 20), cmp.Or(o.Imbalance, 2)
 	if len(o.Metrics) == 0 {
 		return nil, hint.With(hint.Usagef("no metric"), "say what is to get better: %s", hint.Option("metric", "log:/var/log/nginx/access.log"))
-	}
-	if o.Hours != nil {
-		if err := o.Hours.Fits(o.Plan.Window); err != nil {
-			return nil, err
-		}
 	}
 	for _, text := range o.Metrics {
 		m, err := o.ParseMetric(text)

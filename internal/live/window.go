@@ -35,9 +35,6 @@ func (r *run) ramp(ctx context.Context) (*study.Trip, error) {
 
 // expose runs a window of the control and one of a treatment; neither counts.
 func (r *run) expose(ctx context.Context, t Treatment, length time.Duration) (*study.Trip, error) {
-	if err := r.waitForHours(ctx, pairTime(length)); err != nil {
-		return nil, err
-	}
 	for _, slot := range []study.WindowSlot{{Of: t.Name, Arm: study.Control}, {Of: t.Name, Arm: t.Name}} {
 		seen, err := r.each(ctx, slot, length, 0)
 		if err != nil {
@@ -64,14 +61,8 @@ func (r *run) pairs(ctx context.Context) (*study.Trip, error) {
 		if !more || r.o.Enough != nil && r.o.Enough(done) {
 			return nil, nil
 		}
-		switch {
-		case slots[0].Arm == study.Rest:
-		case r.o.treatedTooLong(done):
+		if slots[0].Arm != study.Rest && r.o.treatedTooLong(done) {
 			slots = []study.WindowSlot{{Of: study.Rest, Arm: study.Rest}}
-		default:
-			if err := r.waitForHours(ctx, pairTime(r.o.Plan.Window)); err != nil {
-				return nil, err
-			}
 		}
 		var pair []Window
 		for _, slot := range slots {

@@ -140,7 +140,7 @@ func checkConnections(s *Spec, t *Terms, path string) *yamlfile.Problem {
 	switch {
 	case len(t.Watch) == 0:
 		return yamlfile.Wrong(path+".watch", "nothing is watched").Advise("say what is to get better: watch: [duration]")
-	case t.BurnIn != 0 || t.Pilot != 0 || t.Better != "" || t.Hours != "" || t.MaxShare != 0 || t.PlanPercent != 0 || t.Imbalance != 0:
+	case t.BurnIn != 0 || t.Pilot != 0 || t.Better != "" || t.MaxShare != 0 || t.PlanPercent != 0 || t.Imbalance != 0:
 		return yamlfile.Wrong(path, "arms that are up at once have window, watch, service and harm_percent alone")
 	case len(s.Variants) != 2:
 		return yamlfile.Wrong("variants", "%d variants: a connection draws one of two arms", len(s.Variants))

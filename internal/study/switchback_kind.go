@@ -34,8 +34,6 @@ type Terms struct {
 	HarmPercent float64 `yaml:"harm_percent"`
 	// MaxShare is the largest share of time under treatment, in percent; 0: half of all pairs' time.
 	MaxShare float64 `yaml:"max_share_percent,omitempty"`
-	// Hours is the time of day during which the host may be changed: 01:00-05:00.
-	Hours string `yaml:"hours,omitempty"`
 	// Imbalance is the largest ratio of traffic between the halves of a pair.
 	Imbalance float64 `yaml:"imbalance"`
 }

@@ -32,9 +32,6 @@ type Design struct {
 	Precision float64       // percent: end when the interval is that narrow; 0: no looks
 	Plan      bool          // run as many pairs as the pilot shows to be needed for Precision, else for Margin
 	Seed      uint64
-	// Open returns how much of a period, given by its start from now and its length,
-	// allows changes of the host; nil: all of it.
-	Open func(after, length time.Duration) time.Duration
 	// Names maps keys of the study to the user's names for them; other keys keep their names.
 	Names map[string]string
 	// Metric parses a metric's source; an error refuses it before anything is written to disk.
@@ -174,11 +171,7 @@ func (q Question) Spec(d *Design) (Spec, error) {
 func (d *Design) size(plan WindowPlan, leaveOut bool) error {
 	pilot := Seconds(d.Terms.Pilot)
 	if d.Time > 0 {
-		free := d.Time - pilot
-		if d.Open != nil {
-			free = d.Open(pilot, free)
-		}
-		d.Pairs = plan.PairsIn(free)
+		d.Pairs = plan.PairsIn(d.Time - pilot)
 	}
 	least := plan.LeastPairs()
 	if leaveOut {

@@ -156,7 +156,7 @@ func publicSpec(s study.Spec, known []string) study.Spec {
 			continue
 		}
 		terms := *p.Live
-		terms.Service, terms.Hours = "", ""
+		terms.Service = ""
 		terms.Watch = list.Map(terms.Watch, func(source string) string {
 			word, rest, _ := strings.Cut(source, ":")
 			to, private := sources[word]
