@@ -22,7 +22,7 @@ variants:
   - name: none
   - name: rules-1000
     settings:
-      - nft: {linear: 1000}
+      - firewall: {linear: 1000}
 blocks: 3
 retries: 4
 parts:

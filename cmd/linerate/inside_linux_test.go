@@ -21,7 +21,7 @@ profile: true
 variants:
   - name: none
   - name: rules-1000
-    settings: [{nft: {linear: 1000}}]
+    settings: [{firewall: {linear: 1000}}]
 parts: [{name: cost, mode: cost, blocks: 1, seconds: 0.25}]
 retries: 0
 `))

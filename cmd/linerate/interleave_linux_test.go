@@ -29,7 +29,7 @@ variants:
   - name: none
   - name: slow
     settings:
-      - nft: {linear: 8000}
+      - firewall: {linear: 8000}
 blocks: 2
 retries: 0
 parts:

@@ -126,11 +126,9 @@ func ofFiles(d described) *schemaMaker {
 	for _, m := range study.Metrics() {
 		metrics = append(metrics, m.Name)
 	}
-	ruleset := &schemaNode{AnyOf: []*schemaNode{{Type: "string"}, {Type: "object"}}}
 	return &schemaMaker{Tag: "yaml", Closed: true, Comment: comments.Of, Constants: comments.Constants, Reference: reference,
 		Known: map[reflect.Type]*schemaNode{
 			reflect.TypeFor[study.Rate](): scalar, reflect.TypeFor[testbed.Duration](): {Type: "string"},
-			reflect.TypeFor[study.Ruleset](): ruleset,
 		},
 		Words: map[string][]string{
 			"study.Goal.Metric": metrics, "study.Workload.Family": {"ipv4", "ipv6"}, "study.Part.Family": {"ipv4", "ipv6"},

@@ -25,10 +25,10 @@ variants:
   - name: none
   - name: rules-100
     settings:
-      - nft: {linear: 100}
+      - firewall: {linear: 100}
   - name: set
     settings:
-      - nft: {set_elements: 1000}
+      - firewall: {table: 1000}
 parts:
   - {name: cost, mode: cost, blocks: 4, seconds: 0.5}
   - {name: max, mode: overload, blocks: 2, seconds: 0.5}
@@ -207,7 +207,7 @@ func TestUnavailableVariant(t *testing.T) {
 }
 
 func TestHostSettingsNeedConsent(t *testing.T) {
-	text := strings.Replace(spec, "nft: {linear: 100}", "{sysctl: net.core.netdev_budget, value: 600, scope: host}", 1)
+	text := strings.Replace(spec, "firewall: {linear: 100}", "{sysctl: net.core.netdev_budget, value: 600, scope: host}", 1)
 	trials, _, err := simulate(t, &bedtest.Simulated{}, lab.Task{Spec: runtest.Parse(t, text), Seed: 5})
 	if err != nil {
 		t.Fatal(err)
@@ -317,7 +317,7 @@ func TestModeWithoutATestbed(t *testing.T) {
 func TestShareOfCapacity(t *testing.T) {
 	s := runtest.Parse(t, `name: sim
 question: q
-variants: [{name: none}, {name: rules, settings: [{nft: {linear: 100}}]}]
+variants: [{name: none}, {name: rules, settings: [{firewall: {linear: 100}}]}]
 parts:
   - {name: at-max, mode: overload, blocks: 2, seconds: 0.5}
   - {name: half, mode: overload, rate: 50%, blocks: 1, seconds: 0.5}
@@ -350,7 +350,7 @@ metrics: [{metric: loss_ratio, part: half, primary: true}]
 func TestNothingToFlood(t *testing.T) {
 	s := runtest.Parse(t, `name: sim
 question: q
-variants: [{name: none}, {name: rules, settings: [{nft: {linear: 100}}]}]
+variants: [{name: none}, {name: rules, settings: [{firewall: {linear: 100}}]}]
 parts: [{name: f, mode: overload, flood: syn, management: true, blocks: 2, seconds: 0.5}]
 `)
 	trials, _, err := simulate(t, &bedtest.Simulated{}, lab.Task{Spec: s, Seed: 5})

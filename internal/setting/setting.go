@@ -63,24 +63,24 @@ func (p *Path) String() string {
 	return "tcp " + strings.Join(out, ", ")
 }
 
-// Rules is an nftables ruleset, literal or generated. Generated rules match source addresses of the
+// Rules is a packet filter: a text, or a description by its work, consecutive rules that never match,
+// lookups that never match, and connection tracking. What never matches are source addresses of the
 // reserved space 240.0.0.0/4 (and 2001:db8::/32), which no workload uses, so that every packet
 // traverses the whole ruleset.
 type Rules struct {
-	// Text is a ruleset in nft syntax.
-	Text string `json:"text,omitempty" yaml:"text,omitempty"`
+	// Text is a ruleset in the language of the mechanism.
+	Text string `json:"text,omitempty" yaml:"-"`
 	// Linear is the number of non-matching rules that a packet traverses before the chain's policy
 	// accepts it.
-	Linear int `json:"linear,omitempty" yaml:"linear,omitempty"`
-	// SetElements is the size of a set that never matches.
-	SetElements int `json:"set_elements,omitempty" yaml:"set_elements,omitempty"`
-	// Stateful adds connection tracking: established and new connections are accepted.
-	Stateful bool `json:"stateful,omitempty" yaml:"stateful,omitempty"`
-	// MapElements is the size of a map from addresses to verdicts that never matches.
-	MapElements int `json:"map_elements,omitempty" yaml:"map_elements,omitempty"`
-	// By is the program that loads it, "" the default; Optimise makes it merge rules.
-	By       string `json:"by,omitempty" yaml:"by,omitempty"`
-	Optimise bool   `json:"optimise,omitempty" yaml:"optimise,omitempty"`
+	Linear      int  `json:"linear,omitempty" yaml:"linear,omitempty"`
+	SetElements int  `json:"set_elements,omitempty" yaml:"table,omitempty"` // addresses in one set
+	MapElements int  `json:"map_elements,omitempty" yaml:"map,omitempty"`   // addresses in one map to verdicts
+	Stateful    bool `json:"stateful,omitempty" yaml:"stateful,omitempty"`  // accept established connections, and new ones
+	// By is the program, if the testbed has several: "nft", "iptables-legacy", "iptables-nft"; on
+	// FreeBSD "pf", "ipfw". "" is the testbed's default.
+	By string `json:"by,omitempty" yaml:"by,omitempty"`
+	// Optimise lets the program merge rules where it can (nft -o).
+	Optimise bool `json:"optimise,omitempty" yaml:"optimise,omitempty"`
 }
 
 // The programs that can load a firewall.

@@ -58,7 +58,7 @@ func checkFlows(s *Spec, p Part, path string) *yamlfile.Problem {
 }
 
 func (v Variant) tosses() bool {
-	return slices.ContainsFunc(v.Settings, func(s Setting) bool { return s.NFT != nil && strings.Contains(s.NFT.Text, coinWord) })
+	return slices.ContainsFunc(v.Settings, func(s Setting) bool { return strings.Contains(s.NFT, coinWord) })
 }
 
 // coin returns the condition, in nft's language, that a flow belongs to the drawn share.
@@ -78,11 +78,7 @@ func drawn(share float64) uint32 { return uint32(share*sides + 0.5) }
 func (s *Spec) toss(v Variant, seed uint32, share float64) Variant {
 	v.Settings = slices.Clone(v.Settings)
 	for i, set := range v.Settings {
-		if set.NFT != nil {
-			rules := *set.NFT
-			rules.Text = strings.ReplaceAll(rules.Text, coinWord, coin(s.Workload.Family, seed, share))
-			v.Settings[i].NFT = &rules
-		}
+		v.Settings[i].NFT = strings.ReplaceAll(set.NFT, coinWord, coin(s.Workload.Family, seed, share))
 	}
 	return v
 }

@@ -21,7 +21,7 @@ variants:
   - name: none
   - name: one
     settings:
-      - nft: {linear: 1}
+      - firewall: {linear: 1}
 `
 
 func TestParseFillsDefaults(t *testing.T) {
@@ -100,13 +100,13 @@ variants:
 func TestParseRefuses(t *testing.T) {
 	for _, c := range []struct{ name, yaml, want, hint string }{
 		{"unknown key", strings.Replace(small, "question:", "questoin:", 1), `s.yaml:2: unknown key "questoin"`, "did you mean question?"},
-		{"unknown nested key", strings.Replace(small, "linear:", "linaer:", 1), `s.yaml:7: unknown key "linaer" in variants[1].settings[0].nft`, "did you mean linear?"},
+		{"unknown nested key", strings.Replace(small, "linear:", "linaer:", 1), `s.yaml:7: unknown key "linaer" in variants[1].settings[0].firewall`, "did you mean linear?"},
 		{"not YAML", "name: [", "s.yaml:1: a list that [ begins has no ]", "close it with ]"},
 		{"a list", "- a\n- b\n", "s.yaml:1: the study is not a list", "begin with a line, name: …"},
 		{"empty", "", "s.yaml: the file is empty: a study is one YAML document", "begin with a line, name: …"},
 		{"two documents", small + "---\n" + small, "s.yaml: 2 YAML documents: a study is one", "a separate file"},
 		{"alias", "name: &a x\nquestion: *a\n", "s.yaml:1: anchors, aliases and tags", ""},
-		{"wrong type", strings.Replace(small, "linear: 1", "linear: many", 1), `s.yaml:7: variants[1].settings[0].nft.linear: "many" is not a number`, "without quotes"},
+		{"wrong type", strings.Replace(small, "linear: 1", "linear: many", 1), `s.yaml:7: variants[1].settings[0].firewall.linear: "many" is not a number`, "without quotes"},
 		{"scalar for list", "name: x\nquestion: q\nvariants: a\n", "s.yaml:3: variants needs a list", "write variants: [a]"},
 		{"an elephant alone", small + "workload: {flows: 1, elephant: 0.5}\n", "s.yaml:8: elephant: 0.5 is not a share", "flows: 2 or more"},
 		{"all frames an elephant's", small + "parts: [{elephant: 1}]\n", "s.yaml:8: elephant: 1 is not a share", "elephant: 0.5"},
@@ -121,7 +121,7 @@ func TestParseRefuses(t *testing.T) {
 		{"a sweep of nothing", small + "sweep: [{parameter: rules, values: [1, 2]}]\n", "s.yaml:8: sweep of nothing: no variant and no part has $rules", "write $rules where"},
 		{"one name for all of a sweep", strings.Replace(small, "linear: 1", "linear: $rules", 1) + "sweep: [{parameter: rules, values: [1, 2]}]\n", `two variants are named "one"`, "write $rules into the name"},
 		{"a look too late", small + "looks: {blocks: [9]}\n", "s.yaml:8: a look after 9 blocks is never reached: part cost has 6", "blocks: 9"},
-		{"NAPI", strings.Replace(small, "nft: {linear: 1}", "{napi: thraeded, value: on, device: ingress}", 1), `s.yaml:7: napi: unknown "thraeded"`, "did you mean threaded?"},
+		{"NAPI", strings.Replace(small, "firewall: {linear: 1}", "{napi: thraeded, value: on, device: ingress}", 1), `s.yaml:7: napi: unknown "thraeded"`, "did you mean threaded?"},
 		{"a metric's part", small + "metrics: [{metric: cost_ns_per_packet, part: csot, primary: true}]\n", `names no part of the study: "csot"`, "did you mean cost?"},
 		{"a truth", small + "interleave: perhaps\n", `s.yaml:8: interleave: "perhaps" is neither true nor false`, "true or false"},
 		{"keys for a list", small + "parts: {name: a}\n", "s.yaml:8: parts takes no keys", "with a dash"},
@@ -142,7 +142,7 @@ func TestParseRefuses(t *testing.T) {
 		{"sizes and imix", small + "workload: {sizes: [64], imix: simple}\n", "s.yaml:8: sizes and imix exclude each other", "keep one"},
 		{"directions", small + "workload: {directions: duplex}\n", `s.yaml:8: directions: unknown "duplex"`, ""},
 		{"a part's directions", small + "parts: [{directions: bth}]\n", `s.yaml:8: directions: unknown "bth"`, "did you mean both?"},
-		{"both directions of what one program forwards", strings.Replace(small, "nft: {linear: 1}", "forward: xdp", 1) + "parts: [{directions: both}]\n", "s.yaml:8: variant ", "directions: one"},
+		{"both directions of what one program forwards", strings.Replace(small, "firewall: {linear: 1}", "forward: xdp", 1) + "parts: [{directions: both}]\n", "s.yaml:8: variant ", "directions: one"},
 		{"both directions in sequence", small + "interleave: false\nworkload: {directions: both}\n", "in mode cost both directions need arms that take turns", "interleave"},
 		{"both directions and management", small + "parts: [{mode: overload, directions: both, management: true}]\n", "s.yaml:8: management and floods come from one side", ""},
 		{"imix", small + "workload: {imix: 7a4d1g}\n", `s.yaml:8: imix: unknown "7a4d1g"`, "simple"},
@@ -154,12 +154,12 @@ func TestParseRefuses(t *testing.T) {
 		{"margin", small + "metrics: [{metric: cost_ns_per_packet, primary: true, margin_percent: -1}]\n", "s.yaml:8: margin_percent: -1", ""},
 		{"gate", small + "gates: {headroom: 0.5}\n", "s.yaml:8: headroom: 0.5 is not within 1 and 100", ""},
 		{"testbed", small + "testbed: {kind: sshh}\n", `s.yaml:8: unknown testbed "sshh"`, "netns"},
-		{"two mechanisms", strings.Replace(small, "- nft: {linear: 1}", "- {nft: {linear: 1}, sysctl: a.b}", 1), "s.yaml:7: a setting has exactly one of", ""},
-		{"sysctl without value", strings.Replace(small, "nft: {linear: 1}", "sysctl: a.b", 1), "s.yaml:7: the setting has no value", "value:"},
-		{"route without next hop", strings.Replace(small, "nft: {linear: 1}", "route: 240.0.0.0/8", 1), "s.yaml:7: the route has no next hop", "via:"},
-		{"device", strings.Replace(small, "nft: {linear: 1}", "{link: gro, value: on, device: eth0}", 1), `s.yaml:7: device: unknown "eth0"`, "ingress"},
-		{"text and recipe", strings.Replace(small, "{linear: 1}", "{linear: 1, text: x}", 1), "s.yaml:7: a ruleset is written out or generated", "keep"},
-		{"empty rules", strings.Replace(small, "{linear: 1}", "{linear: 0}", 1), "s.yaml:7: the ruleset is empty", ""},
+		{"two mechanisms", strings.Replace(small, "- firewall: {linear: 1}", "- {firewall: {linear: 1}, sysctl: a.b}", 1), "s.yaml:7: a setting has exactly one of", ""},
+		{"sysctl without value", strings.Replace(small, "firewall: {linear: 1}", "sysctl: a.b", 1), "s.yaml:7: the setting has no value", "value:"},
+		{"route without next hop", strings.Replace(small, "firewall: {linear: 1}", "route: 240.0.0.0/8", 1), "s.yaml:7: the route has no next hop", "via:"},
+		{"device", strings.Replace(small, "firewall: {linear: 1}", "{link: gro, value: on, device: eth0}", 1), `s.yaml:7: device: unknown "eth0"`, "ingress"},
+		{"text and recipe", strings.Replace(small, "{linear: 1}", "{linear: 1, text: x}", 1), `s.yaml:7: unknown key "text" in variants[1].settings[0].firewall`, "known: by"},
+		{"empty rules", strings.Replace(small, "{linear: 1}", "{linear: 0}", 1), "s.yaml:7: the firewall does nothing", ""},
 		{"too many rules", strings.Replace(small, "linear: 1", "linear: 1000000000", 1), "s.yaml:7: linear: 1000000000 is not within", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

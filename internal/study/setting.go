@@ -16,8 +16,8 @@ import (
 // it; the others complete it.
 type Setting struct {
 	Sysctl   string         `yaml:"sysctl,omitempty"`
-	NFT      *Ruleset       `yaml:"nft,omitempty"`
-	Firewall *Rules         `yaml:"firewall,omitempty"` // what a packet filter does, in each testbed's own language
+	NFT      string         `yaml:"nft,omitempty"`      // a ruleset in nft's language, as pf and ipfw in theirs
+	Firewall *setting.Rules `yaml:"firewall,omitempty"` // what a packet filter does, in each testbed's own language
 	Route    string         `yaml:"route,omitempty"`    // PREFIX
 	Routes   *setting.Table `yaml:"routes,omitempty"`
 	// Hops is the number of further routers behind the DUT's first.
@@ -39,8 +39,8 @@ type Setting struct {
 	RC         string        `yaml:"rc,omitempty"`              // a variable in rc.conf
 	Loader     string        `yaml:"loader,omitempty"`          // a variable in loader.conf
 	Image      string        `yaml:"image,omitempty"`           // booted once: a boot environment, a kernel, or a GRUB entry
-	PF         *Ruleset      `yaml:"pf,omitempty"`
-	IPFW       *Ruleset      `yaml:"ipfw,omitempty"`
+	PF         string        `yaml:"pf,omitempty"`
+	IPFW       string        `yaml:"ipfw,omitempty"`
 	Value      string        `yaml:"value,omitempty"`
 	Undo       []string      `yaml:"undo,omitempty,flow"` // the command that undoes command
 	Via        string        `yaml:"via,omitempty"`       // a route's next hop
@@ -59,11 +59,11 @@ func LinkTo(device, name, value string) Setting {
 }
 
 // target is something a setting can set, named by one of its keys. If the field has the methods
-// rules, check or String, target needs no function for them.
+// check or String, target needs no function for them.
 type target struct {
 	key       string
 	mechanism setting.Mechanism
-	// set fills in the fields of the testbed's setting other than mechanism, name, value, rules and device.
+	// set fills in the fields of the testbed's setting other than mechanism, name, value and device.
 	set func(s *Setting, to *setting.Setting)
 	// check refuses invalid values, at the key's path.
 	check func(s *Setting, path string) *yamlfile.Problem
@@ -82,8 +82,12 @@ type target struct {
 // targets lists all targets, in the order in which messages name their keys.
 var targets = []target{
 	{key: "sysctl", mechanism: setting.Sysctl, names: sysctlNames, value: true},
-	{key: "nft", mechanism: setting.NFT, whole: true},
-	{key: "firewall", mechanism: setting.Firewall, whole: true},
+	{key: "nft", mechanism: setting.NFT, set: func(s *Setting, to *setting.Setting) { text(s.NFT, to) },
+		names: func(s *Setting) map[string]string {
+			return map[string]string{"nft": fmt.Sprintf("%d bytes of rules", len(s.NFT))}
+		}},
+	{key: "firewall", mechanism: setting.Firewall, whole: true, check: checkFirewall,
+		set: func(s *Setting, to *setting.Setting) { to.Rules = s.Firewall }},
 	{key: "route", mechanism: setting.Route, whole: true, mayDevice: true, check: checkRoute,
 		set: func(s *Setting, to *setting.Setting) { to.Value = s.Via }},
 	{key: "routes", mechanism: setting.Routes, whole: true, check: checkRoutes,
@@ -118,9 +122,12 @@ var targets = []target{
 	{key: "rc", mechanism: setting.RC, value: true, machines: true},
 	{key: "loader", mechanism: setting.Loader, value: true, machines: true, boot: "a loader variable is read by a boot"},
 	{key: "image", mechanism: setting.Image, machines: true, boot: "an image is booted"},
-	{key: "pf", mechanism: setting.PF, machines: true},
-	{key: "ipfw", mechanism: setting.IPFW, machines: true},
+	{key: "pf", mechanism: setting.PF, machines: true, set: func(s *Setting, to *setting.Setting) { text(s.PF, to) }},
+	{key: "ipfw", mechanism: setting.IPFW, machines: true, set: func(s *Setting, to *setting.Setting) { text(s.IPFW, to) }},
 }
+
+// text makes a ruleset of a text, which is no name.
+func text(rules string, to *setting.Setting) { to.Name, to.Rules = "", &setting.Rules{Text: rules} }
 
 // fields maps a setting's keys to the indexes of its fields.
 var fields = func() map[string]int {
@@ -164,11 +171,8 @@ func (s Setting) Setting() setting.Setting {
 		return out
 	}
 	out.Mechanism, out.Name = t.mechanism, t.name(&s)
-	switch field := t.field(&s).Interface().(type) {
-	case int:
-		out.Value = fmt.Sprint(field)
-	case interface{ rules() *setting.Rules }:
-		out.Rules = field.rules()
+	if n, is := t.field(&s).Interface().(int); is {
+		out.Value = fmt.Sprint(n)
 	}
 	if t.set != nil {
 		t.set(&s, &out)

@@ -2,7 +2,6 @@ package study
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"net/netip"
 	"regexp"
@@ -28,90 +27,18 @@ const (
 	maxInitialWindow = 1000
 )
 
-// Ruleset is an nftables ruleset: text in nft's language, or a recipe.
-type Ruleset struct {
-	Text        string `yaml:"text,omitempty"`
-	Linear      int    `yaml:"linear,omitempty"`
-	SetElements int    `yaml:"set_elements,omitempty"`
-	Stateful    bool   `yaml:"stateful,omitempty"`
-}
-
-// UnmarshalYAML reads a ruleset given as text, or the recipe of a generated
-// one.
-func (r *Ruleset) UnmarshalYAML(unmarshal func(any) error) error {
-	if unmarshal(&r.Text) == nil {
-		return nil
-	}
-	type recipe Ruleset
-	return unmarshal((*recipe)(r))
-}
-
-func (r *Ruleset) check(path string) *yamlfile.Problem {
-	generated := r.Linear != 0 || r.SetElements != 0 || r.Stateful
+func checkFirewall(s *Setting, path string) *yamlfile.Problem {
+	f := s.Firewall
 	switch {
-	case r.Text != "" && generated:
-		return yamlfile.Wrong(path, "a ruleset is written out or generated, not both").Advise("keep text, or linear/set_elements/stateful")
-	case r.Text == "" && !generated:
-		return yamlfile.Wrong(path, "the ruleset is empty").Advise("give text, linear, set_elements or stateful")
-	}
-	return cmp.Or(yamlfile.Within(path+".linear", r.Linear, 0, maxRules), yamlfile.Within(path+".set_elements", r.SetElements, 0, maxElements))
-}
-
-func (r *Ruleset) rules() *setting.Rules {
-	return &setting.Rules{Text: r.Text, Linear: r.Linear, SetElements: r.SetElements, Stateful: r.Stateful}
-}
-
-// String describes the ruleset.
-func (r *Ruleset) String() string {
-	var parts []string
-	if r.Linear != 0 {
-		parts = append(parts, fmt.Sprintf("linear %d", r.Linear))
-	}
-	if r.SetElements != 0 {
-		parts = append(parts, fmt.Sprintf("set elements %d", r.SetElements))
-	}
-	if r.Stateful {
-		parts = append(parts, "stateful true")
-	}
-	if r.Text != "" {
-		parts = append(parts, fmt.Sprintf("%d bytes of rules", len(r.Text)))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// Rules describes a packet filter by its work: consecutive rules that never
-// match, one lookup in a table that never matches, and connection tracking.
-type Rules struct {
-	Linear   int  `yaml:"linear,omitempty"`
-	Table    int  `yaml:"table,omitempty"`    // addresses in one set
-	Map      int  `yaml:"map,omitempty"`      // addresses in one map to verdicts
-	Stateful bool `yaml:"stateful,omitempty"` // accept established connections, and new ones
-	// By is the program, if the testbed has several: "nft",
-	// "iptables-legacy", "iptables-nft"; on FreeBSD "pf", "ipfw". "" is the
-	// testbed's default.
-	By string `yaml:"by,omitempty"`
-	// Optimise lets the program merge rules where it can (nft -o).
-	Optimise bool `yaml:"optimise,omitempty"`
-}
-
-func (f *Rules) rules() *setting.Rules {
-	return &setting.Rules{Linear: f.Linear, SetElements: f.Table, MapElements: f.Map, Stateful: f.Stateful, By: f.By, Optimise: f.Optimise}
-}
-
-// String describes what the packet filter does.
-func (f *Rules) String() string { return f.rules().String() }
-
-func (f *Rules) check(path string) *yamlfile.Problem {
-	switch {
-	case f.Linear == 0 && f.Table == 0 && f.Map == 0 && !f.Stateful:
+	case f.Linear == 0 && f.SetElements == 0 && f.MapElements == 0 && !f.Stateful:
 		return yamlfile.Wrong(path, "the firewall does nothing").Advise("give linear, table, map or stateful")
 	case f.Optimise && f.Linear == 0:
 		return yamlfile.Wrong(path+".optimise", "there are no linear rules to merge").Advise("add linear: N")
 	}
 	return cmp.Or(
 		yamlfile.Within(path+".linear", f.Linear, 0, maxRules),
-		yamlfile.Within(path+".table", f.Table, 0, maxElements),
-		yamlfile.Within(path+".map", f.Map, 0, maxElements),
+		yamlfile.Within(path+".table", f.SetElements, 0, maxElements),
+		yamlfile.Within(path+".map", f.MapElements, 0, maxElements),
 		yamlfile.OneOf(path+".by", cmp.Or(f.By, setting.ByNFT), setting.ByNFT, setting.ByIptablesLegacy, setting.ByIptablesNFT, setting.ByPF, setting.ByIPFW),
 	)
 }

@@ -36,7 +36,7 @@ func TestSettingsOfEveryWay(t *testing.T) {
 		{"{sysctl: net.x, value: 5}", "", setting.Setting{Mechanism: setting.Sysctl, Name: "net.x", Value: "5"}, map[string]string{"net.x": "5"}},
 		{"{sysctl: net/ipv4/conf/sink12/rp_filter, value: 0}", "", setting.Setting{Mechanism: setting.Sysctl, Name: "net/ipv4/conf/sink12/rp_filter", Value: "0"}, map[string]string{"net.ipv4.conf.IF.rp_filter": "0"}},
 		{"{sysctl: net.ipv4.conf.sinker.rp_filter, value: 0}", "", setting.Setting{Mechanism: setting.Sysctl, Name: "net.ipv4.conf.sinker.rp_filter", Value: "0"}, map[string]string{"net.ipv4.conf.sinker.rp_filter": "0"}},
-		{"nft: {linear: 7, stateful: true}", "", setting.Setting{Mechanism: setting.NFT, Rules: &setting.Rules{Linear: 7, Stateful: true}}, map[string]string{"nft": "linear 7, stateful true"}},
+		{"firewall: {linear: 7, stateful: true}", "", setting.Setting{Mechanism: setting.Firewall, Rules: &setting.Rules{Linear: 7, Stateful: true}}, map[string]string{"firewall": "7 linear rules, stateful tracking"}},
 		{"firewall: {linear: 3, table: 9, map: 4, stateful: true, by: nft, optimise: true}", "", setting.Setting{Mechanism: setting.Firewall, Rules: &setting.Rules{Linear: 3, SetElements: 9, MapElements: 4, Stateful: true, By: "nft", Optimise: true}}, nil},
 		{"{route: 240.0.0.0/8, via: egress, device: egress}", "", setting.Setting{Mechanism: setting.Route, Name: "240.0.0.0/8", Value: "egress", Device: "egress"}, map[string]string{"route": "240.0.0.0/8"}},
 		{"routes: {count: 500, mix: full, miss: true}", "", setting.Setting{Mechanism: setting.Routes, Table: &setting.Table{Count: 500, Mix: "full", Miss: true}}, nil},
@@ -59,7 +59,7 @@ func TestSettingsOfEveryWay(t *testing.T) {
 		{"{loader: hw.ix.rxd, value: 2048}", booted, setting.Setting{Mechanism: setting.Loader, Name: "hw.ix.rxd", Value: "2048"}, map[string]string{"hw.ix.rxd": "2048"}},
 		{"image: kernel.old", booted, setting.Setting{Mechanism: setting.Image, Name: "kernel.old"}, nil},
 		{"pf: {table: 5}", onMachines, setting.Setting{}, nil}, // refused below: only firewall has it
-		{"pf: {set_elements: 5}", onMachines, setting.Setting{Mechanism: setting.PF, Rules: &setting.Rules{SetElements: 5}}, nil},
+		{"pf: pass all", onMachines, setting.Setting{Mechanism: setting.PF, Rules: &setting.Rules{Text: "pass all"}}, nil},
 		{"ipfw: 'add 100 count ip from any to any'", onMachines, setting.Setting{Mechanism: setting.IPFW, Rules: &setting.Rules{Text: "add 100 count ip from any to any"}}, nil},
 	} {
 		got, err := parse(c.set, c.rest)
@@ -85,11 +85,9 @@ func TestSettingsOfEveryWay(t *testing.T) {
 // TestSettingsThatAreWrong: each mistake is reported in its line, by its key, with a hint.
 func TestSettingsThatAreWrong(t *testing.T) {
 	for _, c := range []struct{ set, rest, want, hint string }{
-		{"nft: {}", "", "the ruleset is empty", "set_elements or stateful"},
-		{"nft: {text: x, linear: 1}", "", "written out or generated, not both", "keep text"},
-		{"nft: {linear: 100001}", "", "linear: 100001 is not within 0 and 100000", ""},
-		{"nft: {linear: -1}", "", "linear: -1 is not within", ""},
-		{"nft: {set_elements: 1048577}", "", "set_elements: 1048577 is not within 0 and 1048576", ""},
+		{"nft: {linear: 1}", "", "nft takes no keys", "write one value"},
+		{"firewall: {linear: 100001}", "", "linear: 100001 is not within 0 and 100000", ""},
+		{"firewall: {linear: -1}", "", "linear: -1 is not within", ""},
 		{"firewall: {optimise: true}", "", "the firewall does nothing", "give linear"},
 		{"firewall: {table: 4, optimise: true}", "", "no linear rules to merge", "linear: N"},
 		{"firewall: {map: 1048577}", "", "map: 1048577 is not within", ""},

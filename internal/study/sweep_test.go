@@ -64,7 +64,7 @@ func TestSweepSpreads(t *testing.T) {
 		t.Error(diff)
 	}
 	hundred, _ := s.Variant("rules-100")
-	want := study.Variant{Name: "rules-100", At: study.Point{"rules": 100}, Curve: "rules", Settings: []study.Setting{{Firewall: &study.Rules{Linear: 100}}}}
+	want := study.Variant{Name: "rules-100", At: study.Point{"rules": 100}, Curve: "rules", Settings: []study.Setting{{Firewall: &setting.Rules{Linear: 100}}}}
 	if diff := cmp.Diff(want, hundred); diff != "" {
 		t.Error(diff)
 	}
@@ -162,7 +162,7 @@ func TestNewSettingsRefuse(t *testing.T) {
 		{"{hops: 1, forward: xdp}", "exactly one of", ""},
 	} {
 		t.Run(c.setting, func(t *testing.T) {
-			refuses(t, strings.Replace(small, "nft: {linear: 1}", c.setting, 1), c.want, c.hint)
+			refuses(t, strings.Replace(small, "firewall: {linear: 1}", c.setting, 1), c.want, c.hint)
 		})
 	}
 }

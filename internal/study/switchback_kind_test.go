@@ -251,7 +251,7 @@ func TestTermsOfLiveStudies(t *testing.T) {
 		{"window: 60", "window: 60, max_share_percent: 51", "max_share_percent: 51 is not within 0 and 50", ""}, {"window: 60", "window: 60, better: more", `better: unknown "more"`, "higher"},
 		{"window: 60", "window: 60, pilot: -1", "pilot: -1 is not within", ""}, {"watch: [rtt, retransmits]", "watch: []", "nothing is watched", "watch:"},
 		{`sysctl: net.ipv4.tcp_sack, value: "0"`, "link: mtu, device: eth0, value: 9000", "can only change run-time settings", "kind: ssh"},
-		{`sysctl: net.ipv4.tcp_sack, value: "0"`, "nft: {linear: 3}", "can only change run-time settings", "kind: ssh"},
+		{`sysctl: net.ipv4.tcp_sack, value: "0"`, "firewall: {linear: 3}", "can only change run-time settings", "kind: ssh"},
 		{"testbed: {kind: live}\n", "testbed: {kind: netns}\ndefaults: {}\n", "live.yaml:", ""},
 		{"testbed: {kind: live}\n", "", "modes switchback and connections need testbed live", "testbed: {kind: live"},
 		{"parts: [{name: day", "parts: [{name: night, live: {watch: [rtt]}}, {name: day", "a live host is studied in one part", ""},

@@ -37,15 +37,15 @@ func TestVariantsNameTheirSystem(t *testing.T) {
 
 // TestSystemsOfSettings checks that systemOf, used above, tells the systems apart.
 func TestSystemsOfSettings(t *testing.T) {
-	rules := &study.Ruleset{Text: "x"}
-	firewall := func(r study.Rules) study.Setting { return study.Setting{Firewall: &r} }
+	rules := "x"
+	firewall := func(r setting.Rules) study.Setting { return study.Setting{Firewall: &r} }
 	for want, settings := range map[string][]study.Setting{
 		"linux": {{NAPI: "threaded"}, {NFT: rules}, {CPUs: 2}, {PolicyRules: 3}, {Forward: setting.ForwardXDP}, {Link: "gso"},
 			study.SysctlTo("net.ipv4.ip_early_demux", "1"), study.SysctlTo("net/ipv4/conf/dut0/rp_filter", "1"), study.SysctlTo("net.core.dev_weight", "1"),
-			firewall(study.Rules{Map: 3}), firewall(study.Rules{Linear: 3, By: setting.ByIptablesLegacy})},
+			firewall(setting.Rules{MapElements: 3}), firewall(setting.Rules{Linear: 3, By: setting.ByIptablesLegacy})},
 		"freebsd": {{PF: rules}, {IPFW: rules}, study.SysctlTo("net.isr.dispatch", "1"), study.SysctlTo("kern.random.harvest.mask", "1"),
-			firewall(study.Rules{Linear: 3, By: setting.ByPF})},
-		"": {{Hops: 2}, firewall(study.Rules{Table: 9, Optimise: true}), {Routes: &setting.Table{Count: 9}}, study.LinkTo("", "mtu", "9"), study.LinkTo("", "tso", "on"), {Forward: setting.ForwardBridge}},
+			firewall(setting.Rules{Linear: 3, By: setting.ByPF})},
+		"": {{Hops: 2}, firewall(setting.Rules{SetElements: 9, Optimise: true}), {Routes: &setting.Table{Count: 9}}, study.LinkTo("", "mtu", "9"), study.LinkTo("", "tso", "on"), {Forward: setting.ForwardBridge}},
 	} {
 		for _, set := range settings {
 			if got := systemOf(study.Variant{Settings: []study.Setting{set}}); got != want {

@@ -55,7 +55,7 @@ variants:
   - name: none
   - name: rules-100
     settings:
-      - nft: {linear: 100}
+      - firewall: {linear: 100}
   - name: hook
     summary: <b>bold & hostile</b>
     settings:

@@ -21,10 +21,10 @@ variants:
   - name: none
   - name: rules-100
     settings:
-      - nft: {linear: 100}
+      - firewall: {linear: 100}
   - name: set
     settings:
-      - nft: {set_elements: 1000}
+      - firewall: {table: 1000}
 retries: 1
 parts:
   - {name: cost, mode: cost, blocks: 4, seconds: 0.2}

@@ -20,7 +20,7 @@ variants:
   - name: none
   - name: rules-100
     settings:
-      - nft: {linear: 100}
+      - firewall: {linear: 100}
 parts:
   - {name: max, mode: overload, blocks: 3, seconds: 0.2}
   - {name: given, mode: overload, rate: 500kpps, blocks: 3, seconds: 0.2, warmup: 0}
@@ -173,7 +173,7 @@ variants:
   - name: none
   - name: rules-100
     settings:
-      - nft: {linear: 100}
+      - firewall: {linear: 100}
 parts:
   - {name: over, mode: overload, blocks: 4, seconds: 0.8}
 metrics:

@@ -34,7 +34,7 @@ func (a *asked) NewReceiver(device string, in port.Place, w load.Watch) (load.Re
 func TestEveryWayIsAStream(t *testing.T) {
 	s := runtest.Parse(t, `name: both
 question: What do both directions cost?
-variants: [{name: none}, {name: rules, settings: [{nft: {linear: 100}}]}]
+variants: [{name: none}, {name: rules, settings: [{firewall: {linear: 100}}]}]
 parts: [{name: both, mode: overload, rate: 100kpps, directions: both, blocks: 2, seconds: 0.5}]
 `)
 	sim := &bedtest.Simulated{Seed: 1}

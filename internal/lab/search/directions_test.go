@@ -17,7 +17,7 @@ import (
 
 const bothSpec = `name: both
 question: What do both directions cost?
-variants: [{name: none}, {name: rules, settings: [{nft: {linear: 100}}]}]
+variants: [{name: none}, {name: rules, settings: [{firewall: {linear: 100}}]}]
 parts:
   - {name: one, mode: overload, rate: 100kpps, blocks: 2, seconds: 0.5}
   - {name: both, mode: overload, rate: 100kpps, directions: both, blocks: 2, seconds: 0.5}

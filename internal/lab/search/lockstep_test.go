@@ -58,7 +58,7 @@ func TestLockstepSeesOneMachine(t *testing.T) {
 
 // TestLockstepWithoutAnArm: an arm that cannot be created is unavailable; the others are searched.
 func TestLockstepWithoutAnArm(t *testing.T) {
-	text := strings.Replace(searchSpec, "nft: {linear: 100}", "{sysctl: net.ipv4.no_such, value: 1}", 1)
+	text := strings.Replace(searchSpec, "firewall: {linear: 100}", "{sysctl: net.ipv4.no_such, value: 1}", 1)
 	sim := &bedtest.Simulated{Seed: 3, Refuse: runtest.Refuse("net.ipv4.no_such")}
 	s := runtest.Parse(t, text)
 	s.Parts[0].Blocks = 2

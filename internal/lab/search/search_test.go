@@ -19,7 +19,7 @@ variants:
   - name: none
   - name: rules-100
     settings:
-      - nft: {linear: 100}
+      - firewall: {linear: 100}
 parts:
   - name: search
     mode: overload

@@ -1,6 +1,7 @@
 package sshbed
 
 import (
+	"cmp"
 	"strings"
 
 	"linerate/internal/knob"
@@ -11,15 +12,24 @@ import (
 // rulesEnd is the here-document delimiter of a ruleset in a script.
 const rulesEnd = "LINERATE-RULES-END-HERE"
 
+// filters are the packet filters that a described firewall can be made for.
+var filters = map[string]setting.Mechanism{setting.ByNFT: setting.NFT, setting.ByPF: setting.PF, setting.ByIPFW: setting.IPFW}
+
 // addRules adds a firewall ruleset for the DUT's own system.
 func (b *Bed) addRules(v *variant, s setting.Setting) error {
-	onLinux := s.Mechanism == setting.NFT
-	if onLinux != (b.id.OS == "linux") {
+	onLinux, m := b.id.OS == "linux", s.Mechanism
+	if m == setting.Firewall {
+		m = filters[cmp.Or(s.Rules.By, map[bool]string{true: setting.ByNFT, false: setting.ByPF}[onLinux])]
+	}
+	switch {
+	case m == "":
+		return testbed.Unavailable(s, "this testbed loads rules of nft, pf and ipfw")
+	case onLinux != (m == setting.NFT):
 		return testbed.Unavailable(s, "the DUT runs %s", b.id.OS)
 	}
 	text, table := "", ""
 	if s.Rules != nil {
-		text, table = rulesOf(s.Mechanism, *s.Rules)
+		text, table = rulesOf(m, *s.Rules)
 	}
 	if text == "" || strings.Contains(text, rulesEnd) || strings.ContainsRune(text, 0) {
 		return testbed.Unavailable(s, "the ruleset is empty, or no text")
@@ -31,7 +41,7 @@ func (b *Bed) addRules(v *variant, s setting.Setting) error {
 	if table != "" {
 		file += here("table", table)
 	}
-	st := map[setting.Mechanism]step{setting.NFT: nftStep, setting.PF: pfStep, setting.IPFW: ipfwStep}[s.Mechanism]
+	st := map[setting.Mechanism]step{setting.NFT: nftStep, setting.PF: pfStep, setting.IPFW: ipfwStep}[m]
 	if s.Rules.Optimise {
 		st.do = strings.Replace(st.do, "-o none", "-o basic", 1)
 	}

@@ -249,7 +249,7 @@ func (b *Bed) addStep(v *variant, s setting.Setting) error {
 		return nil
 	case setting.Route:
 		return b.addRoute(v, s)
-	case setting.NFT, setting.PF, setting.IPFW:
+	case setting.NFT, setting.PF, setting.IPFW, setting.Firewall:
 		return b.addRules(v, s)
 	}
 	return testbed.Unavailable(s, "this testbed has no way to set it")
