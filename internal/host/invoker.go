@@ -1,6 +1,4 @@
-// Package invoker finds who called sudo(8) or doas(1): files that root creates for
-// that user should belong to them.
-package invoker
+package host
 
 import (
 	"os"
@@ -17,8 +15,9 @@ type Person struct {
 // Nobody is the caller if neither sudo nor doas was used.
 var Nobody = Person{UID: -1, GID: -1}
 
-// Of returns the user who called sudo or doas; Nobody if the process is not root's, or root called.
-func Of() Person {
+// Invoker returns the user who called sudo(8) or doas(1), to whom files that root creates for them should
+// belong; Nobody if the process is not root's, or root called.
+func Invoker() Person {
 	if os.Getuid() != 0 {
 		return Nobody
 	}
