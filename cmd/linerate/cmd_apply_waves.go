@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/apply"
+	"linerate/internal/assemble"
 	"linerate/internal/assemble/hosts"
-	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
 	"linerate/internal/fleet"
 	"linerate/internal/fleet/page"
@@ -104,7 +104,7 @@ func (f *applyFlags) runWaves(cmd *cobra.Command, args []string) error {
 	if yes, err := f.agreed(cmd, fmt.Sprintf("Apply this to %s?", show.Plural(len(stand), "host"))); err != nil || !yes {
 		return err
 	}
-	return ledgers.With(cmd.Context(), f.waves.ledger, func(s ledger.Store) error {
+	return assemble.WithLedger(cmd.Context(), f.waves.ledger, func(s ledger.Store) error {
 		if job.ID, err = newID(); err != nil {
 			return err
 		}

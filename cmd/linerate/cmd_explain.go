@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/catalogue"
+	"linerate/internal/assemble"
 	"linerate/internal/assemble/hosts"
-	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
 	"linerate/internal/evidence"
 	"linerate/internal/fact"
@@ -95,7 +95,7 @@ func runExplain(cmd *cobra.Command, o explainOptions, args []string) error {
 			return err
 		}
 	}
-	if err := ledgers.Explain(cmd.Context(), o.ledger, c, r, &p, doubting(cmd)); err != nil {
+	if err := assemble.ExplainFromLedger(cmd.Context(), o.ledger, c, r, &p, doubting(cmd)); err != nil {
 		return err
 	}
 	return cli.Print(cmd, p, func(w io.Writer) error { return p.Text(w, cli.StyleOf(w)) })
@@ -132,7 +132,7 @@ func splitSource(args []string) (words, from []string) {
 
 // onHost adds to a page the judgement of the tunable on a host.
 func (o explainOptions) onHost(cmd *cobra.Command, r *tunable.Record, f *fact.Facts, from []string, p *explain.Page) error {
-	measured, err := ledgers.Evidence(cmd.Context(), o.ledger, doubting(cmd))
+	measured, err := assemble.LedgerEvidence(cmd.Context(), o.ledger, doubting(cmd))
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (o explainOptions) onHost(cmd *cobra.Command, r *tunable.Record, f *fact.Fa
 // and by studies that measured it. Studies can set an nginx directive, a Postfix parameter or a
 // mount option, which no catalogue describes.
 func explainUnknown(cmd *cobra.Command, c *tunable.Catalogue, o explainOptions, name string, rel release.Release, unknown error) error {
-	lines, err := ledgers.Lines(cmd.Context(), o.ledger, name, doubting(cmd))
+	lines, err := assemble.LedgerLines(cmd.Context(), o.ledger, name, doubting(cmd))
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/assemble/ledgers"
+	"linerate/internal/assemble"
 	"linerate/internal/audit"
 	"linerate/internal/cli"
 	"linerate/internal/fleet"
@@ -225,7 +225,7 @@ func ruleOf(ctx context.Context, s ledger.FleetReader, rule string) (fleetRuleDo
 func newFleetForgetCmd() *cobra.Command {
 	var at string
 	cmd := verb("fleet forget", cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error {
-		return ledgers.Change(cmd.Context(), at, func(s ledger.Store) error {
+		return assemble.ChangeLedger(cmd.Context(), at, func(s ledger.Store) error {
 			for _, name := range args {
 				if err := s.Forget(cmd.Context(), name, time.Now()); err != nil {
 					return noHost(err, name)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/assemble"
 	"linerate/internal/assemble/hosts"
-	"linerate/internal/assemble/ledgers"
 	"linerate/internal/audit"
 	"linerate/internal/cli"
 	"linerate/internal/fleet"
@@ -73,7 +73,7 @@ func runSweep(cmd *cobra.Command, o *sweepOptions) error {
 	}
 	var changes []fleet.Change
 	var w fleet.Sweep
-	err = ledgers.With(cmd.Context(), o.ledger, func(s ledger.Store) error {
+	err = assemble.WithLedger(cmd.Context(), o.ledger, func(s ledger.Store) error {
 		id, err := o.id(cmd.Context(), s)
 		if err != nil {
 			return err

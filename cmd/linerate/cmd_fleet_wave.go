@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/assemble"
 	"linerate/internal/assemble/hosts"
-	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
 	"linerate/internal/fleet"
 	"linerate/internal/fleet/page"
@@ -94,7 +94,7 @@ func whichWave(waves []fleet.Wave, id string) (int, error) {
 
 // withWave opens the ledger and calls f with a wave and the state of its hosts.
 func withWave(ctx context.Context, place, id string, f func(ledger.Store, fleet.Wave, []fleet.WaveEvent) error) error {
-	return ledgers.Change(ctx, place, func(s ledger.Store) error {
+	return assemble.ChangeLedger(ctx, place, func(s ledger.Store) error {
 		doc, err := waveOf(ctx, s, id)
 		if err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/imports/netbenches"
-	"linerate/internal/assemble/ledgers"
+	"linerate/internal/assemble"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
@@ -30,7 +30,7 @@ func newImportCmd() *cobra.Command {
 		if len(args) == 0 {
 			return cmd.Help()
 		}
-		return ledgers.With(cmd.Context(), place, func(s ledger.Store) error {
+		return assemble.WithLedger(cmd.Context(), place, func(s ledger.Store) error {
 			for _, a := range args {
 				if err := importInto(cmd, s, a); err != nil {
 					return err

@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/assemble/ledgers"
+	"linerate/internal/assemble"
 	"linerate/internal/cli"
 	"linerate/internal/evidence"
 	"linerate/internal/hint"
@@ -259,7 +259,7 @@ func printReport(w io.Writer, r *ledger.Report) {
 func newLedgerExcludeCmd() *cobra.Command {
 	var at, reason string
 	cmd := verb("ledger exclude", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
-		return ledgers.Change(cmd.Context(), at, func(s ledger.Store) error {
+		return assemble.ChangeLedger(cmd.Context(), at, func(s ledger.Store) error {
 			err := ledger.Exclude(cmd.Context(), s, args[0], reason, operator(), time.Now())
 			if errors.Is(err, ledger.ErrNotFound) {
 				return hint.With(fmt.Errorf("%s: %w", args[0], err), "linerate ledger show STUDY lists the trials of a study")
@@ -290,7 +290,7 @@ func newLedgerExportCmd() *cobra.Command {
 		if raw && table || source != "" && !table {
 			return hint.Usagef("--raw exports the whole ledger; --source needs --catalogue")
 		}
-		return ledgers.Read(cmd.Context(), at, func(s ledger.Reader) error {
+		return assemble.ReadLedger(cmd.Context(), at, func(s ledger.Reader) error {
 			if public != "" {
 				return publish(cmd, s, public)
 			}
@@ -298,7 +298,7 @@ func newLedgerExportCmd() *cobra.Command {
 				if !table {
 					return dump.All(cmd.Context(), w, s, raw)
 				}
-				rows, err := ledgers.Known(cmd.Context(), s)
+				rows, err := assemble.KnownEvidence(cmd.Context(), s)
 				if err == nil {
 					_, err = w.Write(evidence.Format(rows, source))
 				}

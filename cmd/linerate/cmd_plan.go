@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/appliance"
+	"linerate/internal/assemble"
 	"linerate/internal/assemble/hosts"
-	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
 	forms "linerate/internal/export"
 	"linerate/internal/fact"
@@ -145,7 +145,7 @@ func (o *planOptions) planner(cmd *cobra.Command) (*hosts.Planner, error) {
 	if err != nil {
 		return nil, err
 	}
-	evidence, err := ledgers.Evidence(cmd.Context(), o.ledger, doubting(cmd))
+	evidence, err := assemble.LedgerEvidence(cmd.Context(), o.ledger, doubting(cmd))
 	if err != nil {
 		return nil, err
 	}

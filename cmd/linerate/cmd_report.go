@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/assemble/ledgers"
+	"linerate/internal/assemble"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
@@ -46,7 +46,7 @@ func newReportCmd() *cobra.Command {
 // reportFromLedger prints the results of a study that linerate ran and the ledger keeps.
 func reportFromLedger(cmd *cobra.Command, flag, arg, fail string) error {
 	ctx := cmd.Context()
-	return ledgers.OfStudy(ctx, flag, arg, func(s ledger.Reader, st *ledger.Study) error {
+	return assemble.LedgerOfStudy(ctx, flag, arg, func(s ledger.Reader, st *ledger.Study) error {
 		if st.Kind != ledger.KindStudy {
 			return hint.With(fmt.Errorf("the ledger has no trials of study %s to analyse", st.Name), "linerate ledger query --study %s prints its verdicts", st.ID.Short())
 		}

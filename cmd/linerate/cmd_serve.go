@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/assemble/ledgers"
+	"linerate/internal/assemble"
 	"linerate/internal/hint"
 	"linerate/internal/ledger"
 	"linerate/internal/queue"
@@ -65,8 +65,8 @@ func servePages(cmd *cobra.Command, f serveFlags) error {
 	}
 	door.Port = l.Addr().(*net.TCPAddr).Port
 	s := web.New(web.Config{
-		Open:      func(ctx context.Context) (ledger.Reader, error) { return ledgers.ReadOnly(ctx, f.ledger) },
-		OpenQueue: func(ctx context.Context) (queue.Reader, error) { return ledgers.ReadOnlyQueue(ctx, f.ledger) },
+		Open:      func(ctx context.Context) (ledger.Reader, error) { return assemble.ReadOnlyLedger(ctx, f.ledger) },
+		OpenQueue: func(ctx context.Context) (queue.Reader, error) { return assemble.ReadOnlyQueue(ctx, f.ledger) },
 		Catalogue: site.NewPages(in), Door: door, Built: in.Built,
 		Log: func(err error) { fmt.Fprintf(cmd.ErrOrStderr(), "linerate: %v\n", err) },
 	})

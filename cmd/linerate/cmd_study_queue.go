@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/assemble/ledgers"
+	"linerate/internal/assemble"
 	"linerate/internal/assemble/testbeds"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
@@ -54,7 +54,7 @@ func (f *runFlags) submit(cmd *cobra.Command, s study.Spec, file, label string) 
 	if err != nil {
 		return err
 	}
-	return ledgers.WithQueue(cmd.Context(), f.ledger, func(q queue.Queue) error { return submitStudy(cmd, q, sub, *s.Seed) })
+	return assemble.WithQueue(cmd.Context(), f.ledger, func(q queue.Queue) error { return submitStudy(cmd, q, sub, *s.Seed) })
 }
 
 func submissionOf(s study.Spec, file, label string) (queue.Submission, error) {
@@ -143,7 +143,7 @@ type queueFlags struct {
 func newStudyQueueCmd() *cobra.Command {
 	var f queueFlags
 	cmd := verb("study queue", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
-		return ledgers.WithQueue(cmd.Context(), f.ledger, func(q queue.Queue) error {
+		return assemble.WithQueue(cmd.Context(), f.ledger, func(q queue.Queue) error {
 			switch {
 			case f.fetch != "":
 				return fetchStudy(cmd, q, f.fetch, f.out)

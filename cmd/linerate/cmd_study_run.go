@@ -15,7 +15,6 @@ import (
 
 	"linerate/internal/assemble"
 	"linerate/internal/assemble/hosts"
-	"linerate/internal/assemble/ledgers"
 	"linerate/internal/assemble/testbeds"
 	"linerate/internal/cli"
 	"linerate/internal/fact"
@@ -244,7 +243,7 @@ func (f *runFlags) conclude(cmd *cobra.Command, dir *studydir.Dir, results study
 		stopped()
 		return runErr
 	}
-	if f.ledger != ledgers.None {
+	if f.ledger != assemble.NoLedger {
 		noteStudy(cmd, f.ledger, dir.Path)
 	}
 	if err := printResults(cmd, dir.Spec, results); err != nil {

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/assemble"
-	"linerate/internal/assemble/ledgers"
 	"linerate/internal/assemble/testbeds"
 	"linerate/internal/hint"
 	"linerate/internal/queue"
@@ -81,7 +80,7 @@ func (f *workerFlags) check() error {
 
 // run works on all testbeds until ctx ends or, with untilIdle, until no study of the label is left.
 func (f *workerFlags) run(cmd *cobra.Command) error {
-	q, err := ledgers.OpenQueue(cmd.Context(), f.ledger, queue.DefaultPatience)
+	q, err := assemble.OpenQueue(cmd.Context(), f.ledger, queue.DefaultPatience)
 	if err != nil {
 		return err
 	}
@@ -95,7 +94,7 @@ func (f *workerFlags) run(cmd *cobra.Command) error {
 		if err != nil {
 			return err
 		}
-		all = append(all, &worker.Worker{Queue: q, Testbed: bed, Say: say, Retry: queue.DefaultPatience.Beat, Keep: ledgers.Keeper(f.ledger)})
+		all = append(all, &worker.Worker{Queue: q, Testbed: bed, Say: say, Retry: queue.DefaultPatience.Beat, Keep: assemble.Keeper(f.ledger)})
 	}
 	errs := make([]error, len(all))
 	var group sync.WaitGroup

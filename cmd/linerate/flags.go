@@ -9,7 +9,6 @@ import (
 	"linerate/internal/apply"
 	"linerate/internal/assemble"
 	"linerate/internal/assemble/hosts"
-	"linerate/internal/assemble/ledgers"
 	"linerate/internal/calc"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
@@ -29,7 +28,7 @@ func addLedgerFlag(cmd *cobra.Command, at *string) {
 func reading(path string, args cobra.PositionalArgs, f func(cmd *cobra.Command, s ledger.Reader, args []string) error) *cobra.Command {
 	var at string
 	cmd := verb(path, args, func(cmd *cobra.Command, args []string) error {
-		return ledgers.Read(cmd.Context(), at, func(s ledger.Reader) error { return f(cmd, s, args) })
+		return assemble.ReadLedger(cmd.Context(), at, func(s ledger.Reader) error { return f(cmd, s, args) })
 	})
 	addLedgerFlag(cmd, &at)
 	cli.JSONFlag(cmd)

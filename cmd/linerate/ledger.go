@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/assemble/ledgers"
+	"linerate/internal/assemble"
 	"linerate/internal/cli"
 	"linerate/internal/evidence"
 	"linerate/internal/hint"
@@ -33,7 +33,7 @@ func doubting(cmd *cobra.Command) func(error) {
 func noteStudy(cmd *cobra.Command, flag, dir string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), 30*time.Second)
 	defer cancel()
-	err := ledgers.With(ctx, flag, func(s ledger.Store) error {
+	err := assemble.WithLedger(ctx, flag, func(s ledger.Store) error {
 		_, err := addStudyDir(ctx, s, dir)
 		return err
 	})

@@ -18,7 +18,6 @@ import (
 
 	"linerate/internal/assemble"
 	"linerate/internal/assemble/hosts"
-	"linerate/internal/assemble/ledgers"
 	"linerate/internal/cli"
 	"linerate/internal/fact"
 	"linerate/internal/hint"
@@ -277,7 +276,7 @@ func (f *runFlags) split(cmd *cobra.Command, at *liveAt, dir *studydir.Dir) erro
 	}
 	err = f.conclude(cmd, dir, results, runErr, func() {
 		fmt.Fprintf(cmd.ErrOrStderr(), "the program is detached; the windows on record are in %s\n", dir.Path)
-		if f.ledger != ledgers.None && len(dir.Trials) > 0 { // the study cannot be resumed, so its trials are complete
+		if f.ledger != assemble.NoLedger && len(dir.Trials) > 0 { // the study cannot be resumed, so its trials are complete
 			noteStudy(cmd, f.ledger, dir.Path)
 		}
 		if err := printResults(cmd, dir.Spec, results); err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 
+	"linerate/internal/assemble"
 	"linerate/internal/assemble/hosts"
-	"linerate/internal/assemble/ledgers"
 	"linerate/internal/assemble/testbeds"
 	"linerate/internal/cli"
 	"linerate/internal/fact"
@@ -248,7 +248,7 @@ func (s *tuning) same(dir *studydir.Dir, want study.Spec) error {
 
 // confirmations counts the confirmations of a question in the ledger.
 func confirmations(cmd *cobra.Command, f runFlags, question, name string) (n int, err error) {
-	err = ledgers.ReadAny(cmd.Context(), f.ledger, func(s ledger.Reader) error {
+	err = assemble.ReadAnyLedger(cmd.Context(), f.ledger, func(s ledger.Reader) error {
 		all, err := s.Studies(cmd.Context(), ledger.Filter{Study: name})
 		n = list.Count(all, func(st ledger.Study) bool { return st.Question == question && st.Name == name })
 		return err

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/assemble/ledgers"
+	"linerate/internal/assemble"
 	"linerate/internal/ledger"
 	"linerate/internal/queue"
 	"linerate/internal/study"
@@ -149,7 +149,7 @@ func (c *chaos) count(ctx context.Context, w *watcher, begun time.Time) error {
 	}); err != nil {
 		return err
 	}
-	if err := ledgers.With(ctx, c.url, func(s ledger.Store) error { return c.countLedger(ctx, s) }); err != nil {
+	if err := assemble.WithLedger(ctx, c.url, func(s ledger.Store) error { return c.countLedger(ctx, s) }); err != nil {
 		return err
 	}
 	for _, k := range c.workers {

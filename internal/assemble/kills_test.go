@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/assemble/ledgers"
+	"linerate/internal/assemble"
 	"linerate/internal/labtest/pgserver"
 	"linerate/internal/list"
 	"linerate/internal/queue"
@@ -164,7 +164,7 @@ func (c *chaos) all(ctx context.Context) error {
 
 // with opens the queue for f.
 func (c *chaos) with(ctx context.Context, f func(queue.Queue) error) error {
-	q, err := ledgers.OpenQueue(ctx, c.url, c.patience)
+	q, err := assemble.OpenQueue(ctx, c.url, c.patience)
 	if err != nil {
 		return err
 	}

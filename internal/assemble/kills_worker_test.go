@@ -16,7 +16,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/assemble"
-	"linerate/internal/assemble/ledgers"
 	"linerate/internal/fact"
 	"linerate/internal/lab"
 	"linerate/internal/lab/forward"
@@ -70,14 +69,14 @@ func (w *benchWorker) run(ctx context.Context) error {
 	}
 	defer q.Close()
 	claim := queue.Claim{Testbed: w.Bed, Label: benchLabel, Kind: testbed.KindNetns, Holder: fmt.Sprintf("bench:%d", os.Getpid())}
-	return (&worker.Worker{Queue: q, Keep: ledgers.Keeper(w.Ledger), Retry: w.Patience.Beat, Testbed: worker.Testbed{Claim: claim, Fit: w.fit, Open: w.lab},
+	return (&worker.Worker{Queue: q, Keep: assemble.Keeper(w.Ledger), Retry: w.Patience.Beat, Testbed: worker.Testbed{Claim: claim, Fit: w.fit, Open: w.lab},
 		Say: func(format string, args ...any) { fmt.Fprintf(os.Stderr, w.Bed+" "+format+"\n", args...) }}).Run(ctx)
 }
 
 // open opens the queue, however long PostgreSQL is away.
 func (w *benchWorker) open(ctx context.Context) (queue.Queue, error) {
 	for {
-		q, err := ledgers.OpenQueue(ctx, w.Ledger, w.Patience)
+		q, err := assemble.OpenQueue(ctx, w.Ledger, w.Patience)
 		if err == nil || ctx.Err() != nil {
 			return q, errors.Join(err, ctx.Err())
 		}

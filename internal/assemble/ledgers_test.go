@@ -1,4 +1,4 @@
-package ledgers
+package assemble
 
 import (
 	"context"
@@ -18,26 +18,26 @@ import (
 func TestReadersMakeNothing(t *testing.T) {
 	at := filepath.Join(t.TempDir(), "below", "ledger.db")
 	never := func(ledger.Reader) error { t.Error("opened"); return nil }
-	err := Read(t.Context(), at, never)
+	err := ReadLedger(t.Context(), at, never)
 	if err == nil || !strings.Contains(err.Error(), "no ledger at "+at) || !strings.Contains(hint.Of(err), "linerate demo") {
 		t.Errorf("Read: %v", err)
 	}
-	for _, place := range []string{at, None} {
-		if err := ReadAny(t.Context(), place, never); err != nil {
+	for _, place := range []string{at, NoLedger} {
+		if err := ReadAnyLedger(t.Context(), place, never); err != nil {
 			t.Errorf("ReadAny: %v", err)
 		}
 	}
-	if err := Change(t.Context(), at, func(ledger.Store) error { t.Error("opened"); return nil }); !errors.Is(err, fs.ErrNotExist) {
+	if err := ChangeLedger(t.Context(), at, func(ledger.Store) error { t.Error("opened"); return nil }); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Change: %v", err)
 	}
-	if _, err := ReadOnly(t.Context(), at); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := ReadOnlyLedger(t.Context(), at); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("ReadOnly: %v", err)
 	}
-	err = OfStudy(t.Context(), at, "s1", func(ledger.Reader, *ledger.Study) error { t.Error("found"); return nil })
+	err = LedgerOfStudy(t.Context(), at, "s1", func(ledger.Reader, *ledger.Study) error { t.Error("found"); return nil })
 	if err == nil || !hint.IsUsage(err) || !strings.Contains(err.Error(), "no study of the ledger") {
 		t.Errorf("OfStudy: %v", err)
 	}
-	rows, err := Evidence(t.Context(), at, func(err error) { t.Errorf("doubt: %v", err) })
+	rows, err := LedgerEvidence(t.Context(), at, func(err error) { t.Errorf("doubt: %v", err) })
 	if err != nil || len(rows) == 0 {
 		t.Errorf("what ships with linerate: %d rows, %v", len(rows), err)
 	}
@@ -49,35 +49,35 @@ func TestReadersMakeNothing(t *testing.T) {
 // TestOpenMakesOne, which readers find, and what f says is what its caller hears.
 func TestOpenMakesOne(t *testing.T) {
 	at := filepath.Join(t.TempDir(), "below", "ledger.db")
-	if err := With(t.Context(), at, func(ledger.Store) error { return nil }); err != nil {
+	if err := WithLedger(t.Context(), at, func(ledger.Store) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	mine := errors.New("mine")
 	for what, err := range map[string]error{
-		"With": With(t.Context(), at, func(ledger.Store) error { return mine }), "Read": Read(t.Context(), at, func(ledger.Reader) error { return mine }),
+		"With": WithLedger(t.Context(), at, func(ledger.Store) error { return mine }), "Read": ReadLedger(t.Context(), at, func(ledger.Reader) error { return mine }),
 	} {
 		if !errors.Is(err, mine) || hint.Of(err) != "" {
 			t.Errorf("%s: %v (%s)", what, err, hint.Of(err))
 		}
 	}
-	err := With(t.Context(), at, func(ledger.Store) error { return ledger.ErrFull })
+	err := WithLedger(t.Context(), at, func(ledger.Store) error { return ledger.ErrFull })
 	if !errors.Is(err, ledger.ErrFull) || !strings.Contains(hint.Of(err), "what was acknowledged is kept") {
 		t.Errorf("a full disk: %v (%s)", err, hint.Of(err))
 	}
-	_ = Read(t.Context(), at, func(r ledger.Reader) error {
+	_ = ReadLedger(t.Context(), at, func(r ledger.Reader) error {
 		if _, writes := r.(ledger.Store); writes {
 			t.Error("who reads could write")
 		}
 		return nil
 	})
-	r, err := ReadOnly(t.Context(), at)
+	r, err := ReadOnlyLedger(t.Context(), at)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Close(); err != nil {
 		t.Error(err)
 	}
-	err = OfStudy(t.Context(), at, "nosuch", func(ledger.Reader, *ledger.Study) error { t.Error("found"); return nil })
+	err = LedgerOfStudy(t.Context(), at, "nosuch", func(ledger.Reader, *ledger.Study) error { t.Error("found"); return nil })
 	if err == nil || !hint.IsUsage(err) || !strings.Contains(hint.Of(err), "ledger show") {
 		t.Errorf("no such study: %v", err)
 	}
@@ -90,16 +90,16 @@ func TestBrokenLedger(t *testing.T) {
 	if err := os.WriteFile(at, []byte(strings.Repeat("no database\n", 100)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if rows, err := Evidence(t.Context(), at, func(err error) { t.Errorf("doubt: %v", err) }); err == nil {
+	if rows, err := LedgerEvidence(t.Context(), at, func(err error) { t.Errorf("doubt: %v", err) }); err == nil {
 		t.Errorf("a broken ledger that was named: %d rows", len(rows))
 	}
 	t.Setenv(ledger.EnvLedger, at)
 	var doubts []error
-	rows, err := Evidence(t.Context(), "", func(err error) { doubts = append(doubts, err) })
+	rows, err := LedgerEvidence(t.Context(), "", func(err error) { doubts = append(doubts, err) })
 	if err != nil || len(rows) == 0 || len(doubts) != 1 || !strings.Contains(doubts[0].Error(), "no evidence from your ledger") {
 		t.Errorf("%d rows, %v, doubts %v", len(rows), err, doubts)
 	}
-	lines, err := Lines(t.Context(), "", "net.ipv4.tcp_rmem", func(err error) { doubts = append(doubts, err) })
+	lines, err := LedgerLines(t.Context(), "", "net.ipv4.tcp_rmem", func(err error) { doubts = append(doubts, err) })
 	if err != nil || len(lines) != 0 || len(doubts) != 2 {
 		t.Errorf("%v, %v, doubts %v", lines, err, doubts)
 	}
@@ -111,14 +111,14 @@ func TestNoServer(t *testing.T) {
 	url := "postgres://u:geheim@127.0.0.1:1/x?connect_timeout=1"
 	open := func(f func(context.Context) error) error { return f(t.Context()) }
 	for what, err := range map[string]error{
-		"Open":     open(func(ctx context.Context) error { _, err := Open(ctx, url); return err }),
-		"ReadOnly": open(func(ctx context.Context) error { _, err := ReadOnly(ctx, url); return err }),
+		"Open":     open(func(ctx context.Context) error { _, err := OpenLedger(ctx, url); return err }),
+		"ReadOnly": open(func(ctx context.Context) error { _, err := ReadOnlyLedger(ctx, url); return err }),
 	} {
 		if err == nil || hint.Of(err) == "" || strings.Contains(err.Error()+hint.Of(err), "geheim") {
 			t.Errorf("%s: %v (%s)", what, err, hint.Of(err))
 		}
 	}
-	if _, err := Open(t.Context(), "mysql://x"); !hint.IsUsage(err) {
+	if _, err := OpenLedger(t.Context(), "mysql://x"); !hint.IsUsage(err) {
 		t.Errorf("another kind of place: %v", err)
 	}
 }

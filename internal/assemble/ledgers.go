@@ -1,6 +1,4 @@
-// Package ledgers opens the ledger that a user names: a file, or a PostgreSQL
-// database.
-package ledgers
+package assemble
 
 import (
 	"cmp"
@@ -24,17 +22,17 @@ import (
 	"linerate/internal/tunable/explain"
 )
 
-// None is the place that means no ledger.
-const None = "none"
+// NoLedger is the place that means no ledger.
+const NoLedger = "none"
 
 func noLedger() error {
 	return hint.With(hint.Usagef("this command needs a ledger"), "name one with %s", hint.Option("ledger", "PLACE"))
 }
 
-// Open opens the ledger at a place, or if place is "" at the one named by the environment or the
+// OpenLedger opens the ledger at a place, or if place is "" at the one named by the environment or the
 // state directory; it creates the ledger if needed.
-func Open(ctx context.Context, place string) (ledger.Store, error) {
-	if place == None {
+func OpenLedger(ctx context.Context, place string) (ledger.Store, error) {
+	if place == NoLedger {
 		return nil, noLedger()
 	}
 	at, err := ledger.Locate(place)
@@ -56,9 +54,9 @@ func unreached(err error) error {
 	return hint.With(err, "is PostgreSQL running there, and does it let you in? psql takes the same postgres://… address")
 }
 
-// ReadOnly opens the ledger at a place without write access. It returns fs.ErrNotExist if there is
+// ReadOnlyLedger opens the ledger at a place without write access. It returns fs.ErrNotExist if there is
 // none.
-func ReadOnly(ctx context.Context, place string) (ledger.Reader, error) {
+func ReadOnlyLedger(ctx context.Context, place string) (ledger.Reader, error) {
 	at, err := existing(place)
 	if err != nil {
 		return nil, err
@@ -76,7 +74,7 @@ func existing(place string) (ledger.Location, error) {
 	if err != nil || at.URL != "" {
 		return at, err
 	}
-	if place == None {
+	if place == NoLedger {
 		return at, noLedger()
 	}
 	if _, err = os.Stat(at.Path); errors.Is(err, fs.ErrNotExist) {
@@ -88,9 +86,9 @@ func existing(place string) (ledger.Location, error) {
 	return at, err
 }
 
-// With opens the ledger, calls f and closes the ledger. It adds a hint to the error of a full disk.
-func With(ctx context.Context, place string, f func(ledger.Store) error) error {
-	s, err := Open(ctx, place)
+// WithLedger opens the ledger, calls f and closes the ledger. It adds a hint to the error of a full disk.
+func WithLedger(ctx context.Context, place string, f func(ledger.Store) error) error {
+	s, err := OpenLedger(ctx, place)
 	if err != nil {
 		return err
 	}
@@ -101,35 +99,35 @@ func With(ctx context.Context, place string, f func(ledger.Store) error) error {
 	return err
 }
 
-// Change is With for a ledger that must exist.
-func Change(ctx context.Context, place string, f func(ledger.Store) error) error {
+// ChangeLedger is With for a ledger that must exist.
+func ChangeLedger(ctx context.Context, place string, f func(ledger.Store) error) error {
 	if _, err := existing(place); err != nil {
 		return err
 	}
-	return With(ctx, place, f)
+	return WithLedger(ctx, place, f)
 }
 
-// Read is With for read access: it does not create a ledger.
-func Read(ctx context.Context, place string, f func(ledger.Reader) error) error {
-	s, err := ReadOnly(ctx, place)
+// ReadLedger is With for read access: it does not create a ledger.
+func ReadLedger(ctx context.Context, place string, f func(ledger.Reader) error) error {
+	s, err := ReadOnlyLedger(ctx, place)
 	if err != nil {
 		return err
 	}
 	return errors.Join(f(s), s.Close())
 }
 
-// ReadAny is Read, but does nothing if there is no ledger.
-func ReadAny(ctx context.Context, place string, f func(ledger.Reader) error) error {
-	if _, err := existing(place); place == None || errors.Is(err, fs.ErrNotExist) {
+// ReadAnyLedger is Read, but does nothing if there is no ledger.
+func ReadAnyLedger(ctx context.Context, place string, f func(ledger.Reader) error) error {
+	if _, err := existing(place); place == NoLedger || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return Read(ctx, place, f)
+	return ReadLedger(ctx, place, f)
 }
 
-// OfStudy opens the ledger for the one study that matches a name, a place or an ID prefix.
-func OfStudy(ctx context.Context, place, name string, f func(ledger.Reader, *ledger.Study) error) error {
+// LedgerOfStudy opens the ledger for the one study that matches a name, a place or an ID prefix.
+func LedgerOfStudy(ctx context.Context, place, name string, f func(ledger.Reader, *ledger.Study) error) error {
 	err := hint.With(hint.Usagef("no file or directory %s, and no study of the ledger", name), "linerate ledger show lists the studies")
-	read := ReadAny(ctx, place, func(s ledger.Reader) error {
+	read := ReadAnyLedger(ctx, place, func(s ledger.Reader) error {
 		studies, failed := s.Studies(ctx, ledger.Filter{Study: name})
 		switch {
 		case failed != nil:
@@ -202,7 +200,7 @@ func Keeper(place string) func(ctx context.Context, id string, files []queue.Fil
 		if err != nil {
 			return "", err
 		}
-		return b.Ref, With(ctx, place, func(s ledger.Store) error {
+		return b.Ref, WithLedger(ctx, place, func(s ledger.Store) error {
 			_, err := s.Append(ctx, b)
 			return err
 		})
@@ -213,7 +211,7 @@ func Keeper(place string) func(ctx context.Context, id string, files []queue.Fil
 // only if the user named it; otherwise doubt gets the error, and the evidence shipped with linerate
 // suffices.
 func own(ctx context.Context, place string, doubt func(error), read func(ledger.Reader) error) error {
-	err := ReadAny(ctx, place, read)
+	err := ReadAnyLedger(ctx, place, read)
 	if err != nil && place == "" {
 		doubt(fmt.Errorf("no evidence from your ledger: %w", err))
 		return nil
@@ -221,8 +219,8 @@ func own(ctx context.Context, place string, doubt func(error), read func(ledger.
 	return err
 }
 
-// Lines returns the measurements of a name in the user's own ledger.
-func Lines(ctx context.Context, place, name string, doubt func(error)) (lines []ledger.Line, err error) {
+// LedgerLines returns the measurements of a name in the user's own ledger.
+func LedgerLines(ctx context.Context, place, name string, doubt func(error)) (lines []ledger.Line, err error) {
 	err = own(ctx, place, doubt, func(s ledger.Reader) error {
 		lines, err = ledger.Lines(ctx, s, ledger.Filter{Names: []string{name}})
 		return err
@@ -230,23 +228,23 @@ func Lines(ctx context.Context, place, name string, doubt func(error)) (lines []
 	return lines, err
 }
 
-// Evidence returns all known measurements: the table shipped with linerate, and those in the user's
+// LedgerEvidence returns all known measurements: the table shipped with linerate, and those in the user's
 // own ledger.
-func Evidence(ctx context.Context, place string, doubt func(error)) ([]evidence.Row, error) {
+func LedgerEvidence(ctx context.Context, place string, doubt func(error)) ([]evidence.Row, error) {
 	rows, err := catalogue.Evidence()
 	if err != nil {
 		return nil, err
 	}
 	err = own(ctx, place, doubt, func(s ledger.Reader) error {
-		known, err := Known(ctx, s)
+		known, err := KnownEvidence(ctx, s)
 		rows = evidence.Merge(known, rows)
 		return err
 	})
 	return rows, err
 }
 
-// Known returns a ledger's verdicts about tunables of the catalogue.
-func Known(ctx context.Context, s ledger.Reader) ([]evidence.Row, error) {
+// KnownEvidence returns a ledger's verdicts about tunables of the catalogue.
+func KnownEvidence(ctx context.Context, s ledger.Reader) ([]evidence.Row, error) {
 	c, err := catalogue.Load()
 	if err != nil {
 		return nil, err
@@ -254,9 +252,9 @@ func Known(ctx context.Context, s ledger.Reader) ([]evidence.Row, error) {
 	return ledger.Known(ctx, s, c)
 }
 
-// Explain adds evidence to a tunable's page: from the user's own ledger, of the tunable and others
+// ExplainFromLedger adds evidence to a tunable's page: from the user's own ledger, of the tunable and others
 // of the same concept on its system, and what ships with linerate.
-func Explain(ctx context.Context, place string, c *tunable.Catalogue, r *tunable.Record, p *explain.Page, doubt func(error)) error {
+func ExplainFromLedger(ctx context.Context, place string, c *tunable.Catalogue, r *tunable.Record, p *explain.Page, doubt func(error)) error {
 	var mine, siblings []evidence.Row
 	err := own(ctx, place, doubt, func(s ledger.Reader) (err error) {
 		mine, siblings, err = ledger.About(ctx, s, c, r)

@@ -1,4 +1,4 @@
-package ledgers
+package assemble
 
 import (
 	"errors"
@@ -82,7 +82,7 @@ metrics: [{metric: forwarding_rate_pps, part: cost, primary: true}]
 		}
 		refs = append(refs, ref)
 	}
-	err = Read(t.Context(), at, func(s ledger.Reader) error {
+	err = ReadLedger(t.Context(), at, func(s ledger.Reader) error {
 		all, err := s.Studies(t.Context(), ledger.Filter{})
 		if err != nil || len(all) != 1 || refs[0] != refs[1] || refs[0] == "" {
 			t.Errorf("%d studies by the names %v, %v", len(all), refs, err)
