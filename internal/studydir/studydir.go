@@ -23,7 +23,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/hint"
-	"linerate/internal/host"
+	"linerate/internal/invoker"
 	"linerate/internal/study"
 	"linerate/internal/study/record"
 )
@@ -333,7 +333,7 @@ func (d *Dir) Keep(name string, data []byte) error {
 // giveToInvoker gives a file created by root under sudo(8) or doas(1) to the invoking user. Errors
 // are ignored: some file systems have no owners.
 func giveToInvoker(f *os.File) {
-	if who := host.Invoker(); who != host.Nobody {
+	if who := invoker.Of(); who != invoker.Nobody {
 		_ = f.Chown(who.UID, who.GID)
 	}
 }

@@ -1,12 +1,12 @@
-package host
+package invoker
 
 import (
 	"os"
 	"testing"
 )
 
-// TestInvoker: sudo's and doas's variables tell, to root alone.
-func TestInvoker(t *testing.T) {
+// TestOf: sudo's and doas's variables tell, to root alone.
+func TestOf(t *testing.T) {
 	for _, c := range []struct {
 		name, sudo, doas string
 		want             int
@@ -19,7 +19,7 @@ func TestInvoker(t *testing.T) {
 		if os.Getuid() != 0 {
 			want = -1
 		}
-		if got := Invoker(); got.UID != want {
+		if got := Of(); got.UID != want {
 			t.Errorf("%s: %+v, want user %d", c.name, got, want)
 		}
 	}

@@ -1,4 +1,6 @@
-package host
+// Package invoker finds who called sudo(8) or doas(1): files that root creates for
+// that user should belong to them.
+package invoker
 
 import (
 	"os"
@@ -15,9 +17,8 @@ type Person struct {
 // Nobody is the caller if neither sudo nor doas was used.
 var Nobody = Person{UID: -1, GID: -1}
 
-// Invoker returns the user who called sudo(8) or doas(1), to whom files that root creates for them should
-// belong; Nobody if the process is not root's, or root called.
-func Invoker() Person {
+// Of returns the user who called sudo or doas; Nobody if the process is not root's, or root called.
+func Of() Person {
 	if os.Getuid() != 0 {
 		return Nobody
 	}
