@@ -6,50 +6,53 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/bench/changes"
+	"linerate/internal/cli"
+	"linerate/internal/hint"
 	"linerate/internal/show"
 )
 
 // newChangesCmd returns the bench that checks changes on generated and given configurations.
 func newChangesCmd() *cobra.Command {
+	const most = 10_000_000
 	var trees []string
-	problems := []string{}
-	s := simulated{flag: "cases", usage: "configurations", usual: 10_000, least: 1, most: 10_000_000, quick: 300, quickly: "300 configurations", seed: "seed of the first configuration"}
-	cmd := s.command(verb("changes", nil, nil), func(cmd *cobra.Command, cases int, seed uint64) (any, error) {
+	var cases int
+	var seed uint64
+	cmd := verb("changes", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		if cases < 1 || cases > most {
+			return hint.Usagef("--cases %d is not between 1 and %d", cases, most)
+		}
 		b, err := changes.New()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, dir := range trees {
 			if err := b.Read(dir); err != nil {
-				return nil, err
+				return err
 			}
 		}
-		n := 0
-		for i := range uint64(cases) {
+		n, problems := 0, []string{}
+		for i := seed; i < seed+uint64(cases); i++ {
 			if err := cmd.Context().Err(); err != nil {
-				return nil, err
+				return err
 			}
-			h := b.Host(seed + i)
-			found, made, err := b.Check(h, seed+i)
+			h := b.Host(i)
+			found, made, err := b.Check(h, i)
 			if err != nil {
-				return nil, fmt.Errorf("seed %d: %w", seed+i, err)
+				return fmt.Errorf("seed %d: %w", i, err)
 			}
 			n += made
 			for _, p := range found {
-				problems = append(problems, fmt.Sprintf("seed %d, %s %s, %s: %s", seed+i, h.OS, h.Release, h.Role, p))
+				problems = append(problems, fmt.Sprintf("seed %d, %s %s, %s: %s", i, h.OS, h.Release, h.Role, p))
 			}
 		}
-		return map[string]any{"version": 1, "cases": cases, "seed": seed, "changes": n, "problems": problems}, nil
+		err = cli.PrintJSON(cmd.OutOrStdout(), map[string]any{"version": 1, "cases": cases, "seed": seed, "changes": n, "problems": problems})
+		if err == nil && len(problems) > 0 {
+			err = fmt.Errorf("%s", show.Plural(len(problems), "violation"))
+		}
+		return err
 	})
-	cmd.PostRunE = func(*cobra.Command, []string) error { return harmless(problems) }
+	cmd.Flags().IntVar(&cases, "cases", 10_000, "configurations")
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the first configuration")
 	cmd.Flags().StringArrayVar(&trees, "trees", nil, "`DIR` with more configurations: trees with an etc, or lists in *.conf")
 	return cmd
-}
-
-// harmless returns an error if there are violations.
-func harmless(problems []string) error {
-	if len(problems) > 0 {
-		return fmt.Errorf("%s", show.Plural(len(problems), "violation"))
-	}
-	return nil
 }

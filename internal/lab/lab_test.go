@@ -12,7 +12,6 @@ import (
 
 	"linerate/internal/lab"
 	"linerate/internal/lab/forward"
-	"linerate/internal/lab/runtest"
 	"linerate/internal/setting"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
@@ -37,17 +36,17 @@ parts:
 
 // runners runs packet trials on a simulated testbed.
 func runners(sim *bedtest.Simulated) []lab.Runner {
-	return []lab.Runner{&forward.Runner{Bed: runtest.On(sim), Engine: sim}}
+	return []lab.Runner{&forward.Runner{Bed: bedtest.On(sim), Engine: sim}}
 }
 
 func simulate(t *testing.T, sim *bedtest.Simulated, task lab.Task) ([]study.Trial, lab.Outcome, error) {
 	t.Helper()
-	trials, _, out, err := runtest.Run(t, &lab.Lab{Machine: sim, Runners: runners(sim)}, task)
+	trials, _, out, err := bedtest.Run(t, &lab.Lab{Machine: sim, Runners: runners(sim)}, task)
 	return trials, out, err
 }
 
 func TestRunFindsKnownCosts(t *testing.T) {
-	s := runtest.Parse(t, spec)
+	s := bedtest.Parse(t, spec)
 	sim := &bedtest.Simulated{Noise: 0.005, Seed: 1}
 	trials, out, err := simulate(t, sim, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
@@ -87,7 +86,7 @@ func TestRunFindsKnownCosts(t *testing.T) {
 // TestOneBypassPerBlock: the bypass without a DUT is measured once in every block of mode cost, and never in
 // mode overload.
 func TestOneBypassPerBlock(t *testing.T) {
-	trials, _, err := simulate(t, &bedtest.Simulated{}, lab.Task{Spec: runtest.Parse(t, spec), Seed: 5})
+	trials, _, err := simulate(t, &bedtest.Simulated{}, lab.Task{Spec: bedtest.Parse(t, spec), Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +105,7 @@ func TestOneBypassPerBlock(t *testing.T) {
 }
 
 func TestRunGoesOnWhereItStopped(t *testing.T) {
-	s := runtest.Parse(t, spec)
+	s := bedtest.Parse(t, spec)
 	whole, _, err := simulate(t, &bedtest.Simulated{}, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +146,7 @@ func TestFaultsMakeTrialsInvalidAndAreRetried(t *testing.T) {
 				}
 				return bedtest.Fault{}
 			}}
-			trials, _, err := simulate(t, sim, lab.Task{Spec: runtest.Parse(t, spec), Seed: 5})
+			trials, _, err := simulate(t, sim, lab.Task{Spec: bedtest.Parse(t, spec), Seed: 5})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -163,7 +162,7 @@ func TestFaultsMakeTrialsInvalidAndAreRetried(t *testing.T) {
 }
 
 func TestHeadroomGate(t *testing.T) {
-	s := runtest.Parse(t, spec)
+	s := bedtest.Parse(t, spec)
 	s.Parts = s.Parts[1:2]
 	s.Metrics = []study.Goal{{Metric: study.OverloadRate, Part: "max", Primary: true, MarginPercent: 10}}
 	sim := &bedtest.Simulated{Faults: func(int) bedtest.Fault { return bedtest.Fault{GeneratorX: 1.05} }}
@@ -183,7 +182,7 @@ func TestUnavailableVariant(t *testing.T) {
 		}
 		return ""
 	}}
-	s := runtest.Parse(t, spec)
+	s := bedtest.Parse(t, spec)
 	trials, _, err := simulate(t, sim, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
@@ -208,7 +207,7 @@ func TestUnavailableVariant(t *testing.T) {
 
 func TestHostSettingsNeedConsent(t *testing.T) {
 	text := strings.Replace(spec, "firewall: {linear: 100}", "{sysctl: net.core.netdev_budget, value: 600, scope: host}", 1)
-	trials, _, err := simulate(t, &bedtest.Simulated{}, lab.Task{Spec: runtest.Parse(t, text), Seed: 5})
+	trials, _, err := simulate(t, &bedtest.Simulated{}, lab.Task{Spec: bedtest.Parse(t, text), Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +219,7 @@ func TestHostSettingsNeedConsent(t *testing.T) {
 
 func TestBrokenTestbedEndsTheRun(t *testing.T) {
 	sim := &bedtest.Simulated{Faults: func(int) bedtest.Fault { return bedtest.Fault{NothingRx: true} }}
-	trials, _, err := simulate(t, sim, lab.Task{Spec: runtest.Parse(t, spec), Seed: 5})
+	trials, _, err := simulate(t, sim, lab.Task{Spec: bedtest.Parse(t, spec), Seed: 5})
 	if err == nil || !strings.Contains(err.Error(), "3 trials in a row measured nothing") {
 		t.Errorf("error %v", err)
 	}
@@ -238,7 +237,7 @@ func TestModeThatCannotBeHad(t *testing.T) {
 		sim.Mode = mode
 		return sim, nil
 	}}}}
-	s := runtest.Parse(t, spec)
+	s := bedtest.Parse(t, spec)
 	n := 0
 	out, err := l.Run(context.Background(), lab.Task{Spec: s, Seed: 5}, func(study.Trial) error { n++; return nil }, nil)
 	if err != nil || n != 16 {
@@ -261,7 +260,7 @@ func TestInterruptDropsTheUnfinishedTrial(t *testing.T) {
 		return sim, nil
 	}}}}
 	n := 0
-	_, err := l.Run(ctx, lab.Task{Spec: runtest.Parse(t, spec), Seed: 5}, func(study.Trial) error {
+	_, err := l.Run(ctx, lab.Task{Spec: bedtest.Parse(t, spec), Seed: 5}, func(study.Trial) error {
 		if n++; n == 3 {
 			cancel()
 		}
@@ -279,7 +278,7 @@ func TestProgressCountsDown(t *testing.T) {
 		return sim, nil
 	}}}}
 	var last lab.Progress
-	_, err := l.Run(context.Background(), lab.Task{Spec: runtest.Parse(t, spec), Seed: 5}, func(study.Trial) error { return nil }, func(p lab.Progress) {
+	_, err := l.Run(context.Background(), lab.Task{Spec: bedtest.Parse(t, spec), Seed: 5}, func(study.Trial) error { return nil }, func(p lab.Progress) {
 		if p.Done < last.Done || p.Total != 32 {
 			t.Errorf("%d of %d after %d", p.Done, p.Total, last.Done)
 		}
@@ -288,7 +287,7 @@ func TestProgressCountsDown(t *testing.T) {
 	if err != nil || last.Done != 32 || last.Left != 0 {
 		t.Errorf("the end is %d of %d, %v left, %v", last.Done, last.Total, last.Left, err)
 	}
-	if e := lab.Estimate(lab.Task{Spec: runtest.Parse(t, spec), Seed: 5}); e < 20*time.Second || e > 60*time.Second {
+	if e := lab.Estimate(lab.Task{Spec: bedtest.Parse(t, spec), Seed: 5}); e < 20*time.Second || e > 60*time.Second {
 		t.Errorf("32 trials of half a second are estimated at %v", e)
 	}
 }
@@ -306,7 +305,7 @@ func TestModeWithoutATestbed(t *testing.T) {
 		return sim, nil
 	}}}}
 	n := 0
-	out, err := l.Run(context.Background(), lab.Task{Spec: runtest.Parse(t, spec), Seed: 5}, func(study.Trial) error { n++; return nil }, nil)
+	out, err := l.Run(context.Background(), lab.Task{Spec: bedtest.Parse(t, spec), Seed: 5}, func(study.Trial) error { n++; return nil }, nil)
 	if err != nil || out.Unavailable[string(testbed.Overload)] != "no second CPU" || n != 16 {
 		t.Errorf("%d trials, unavailable %v, %v", n, out.Unavailable, err)
 	}
@@ -315,7 +314,7 @@ func TestModeWithoutATestbed(t *testing.T) {
 // TestShareOfCapacity: a load in shares of capacity uses the capacity measured just before, and one beyond the
 // generator is skipped.
 func TestShareOfCapacity(t *testing.T) {
-	s := runtest.Parse(t, `name: sim
+	s := bedtest.Parse(t, `name: sim
 question: q
 variants: [{name: none}, {name: rules, settings: [{firewall: {linear: 100}}]}]
 parts:
@@ -348,7 +347,7 @@ metrics: [{metric: loss_ratio, part: half, primary: true}]
 
 // TestNothingToFlood: a testbed whose DUT has no service returns an error.
 func TestNothingToFlood(t *testing.T) {
-	s := runtest.Parse(t, `name: sim
+	s := bedtest.Parse(t, `name: sim
 question: q
 variants: [{name: none}, {name: rules, settings: [{firewall: {linear: 100}}]}]
 parts: [{name: f, mode: overload, flood: syn, management: true, blocks: 2, seconds: 0.5}]

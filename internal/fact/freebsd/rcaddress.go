@@ -48,6 +48,16 @@ func addressSlips(lines []fact.Line, nics []fact.NIC) ([]fact.Problem, *network.
 			}
 			h.Interface(rcName(l.Value)).Largest = largest(strings.TrimPrefix(old, "ifconfig_"))
 			continue
+		case l.Name == "network_interfaces" && !strings.EqualFold(l.Value, "auto") && !strings.Contains(l.Value, "$"):
+			listed := strings.Fields(l.Value)
+			for _, i := range h.Interfaces {
+				_, kind := Driver(i.Name)
+				if len(i.Addresses) > 0 && kind == fact.KindEthernet && i.Kind == "" && !strings.Contains(i.Name, "_") && !slices.Contains(listed, i.Name) {
+					h.Problem(at, "rc-network-interfaces", i.Name)
+					break
+				}
+			}
+			continue
 		case l.Name == "rtadvd_interfaces" && !h.Open[true]:
 			if slices.ContainsFunc(strings.Fields(l.Value), func(w string) bool {
 				return !slices.ContainsFunc(h.Interface(rcName(w)).Addresses, func(a network.Address) bool { return a.Addr().Is6() })
@@ -91,6 +101,9 @@ func rcModel(h *network.Host, n fact.NIC) {
 	if len(n.Configured) > 0 {
 		i.Place = network.Place{File: n.Configured[0].File, Line: n.Configured[0].Number}
 	}
+	if n.Kind == fact.KindVLAN {
+		i.Kind = network.VLAN
+	}
 	if n.Kind == fact.KindLAGG {
 		i.Kind = network.Bond
 		for _, m := range n.Members {
@@ -114,7 +127,14 @@ func rcModel(h *network.Host, n fact.NIC) {
 var (
 	// vlanOf matches the number of a VLAN and what it stands on.
 	vlanOf = regexp.MustCompile(`(?:^| )vlan (\d+)(?: vlandev (\S+))?`)
-	mtuOf  = regexp.MustCompile(`(?:^| )mtu (\d+)`)
+	// bare matches an address without inet, which ifconfig(8) takes too; named what else has addresses.
+	bare  = regexp.MustCompile(`(?:^| )([0-9]+\.[0-9]+\.[0-9]+\.[0-9]+(?:/[0-9]+)?)(?: |$)`)
+	named = regexp.MustCompile(`\b(?:inet6?|tunnel|vxlan\w+|syncpeer|broadcast|dhcp|DHCP)\b`)
+	// unmasked matches an address without a length or a mask.
+	unmasked = regexp.MustCompile(`(?:^| )inet ([0-9]+\.[0-9]+\.[0-9]+\.[0-9]+)(?: (?:up|mtu [0-9]+|-[a-z0-9]+))*$`)
+	// tunnelEnds matches the outer addresses of a tunnel.
+	tunnelEnds = regexp.MustCompile(`(?:^| )tunnel ([0-9a-fA-F:.]+) [0-9a-fA-F:.]+`)
+	mtuOf      = regexp.MustCompile(`(?:^| )mtu (\d+)`)
 	// groupOf matches a CARP group.
 	groupOf = regexp.MustCompile(`(?:^| )vhid (\d+)`)
 )
@@ -128,7 +148,18 @@ func rcAddresses(h *network.Host, l fact.Line) {
 	if strings.HasPrefix(l.Name, "ipv4_addrs_") {
 		value = "inet " + strings.ReplaceAll(value, " ", " inet ")
 	}
+	if m := bare.FindStringSubmatchIndex(value); m != nil && of != nil && !named.MatchString(value) {
+		value = value[:m[2]] + "inet " + value[m[2]:]
+	}
 	at := network.Place{File: l.File, Line: l.Number}
+	if m := unmasked.FindStringSubmatch(value); m != nil && of != nil {
+		h.Problem(at, "rc-no-mask", m[1])
+	}
+	if m := tunnelEnds.FindStringSubmatch(value); m != nil && of != nil {
+		i := h.Interface(of[1])
+		i.Local, _ = netip.ParseAddr(m[1])
+		i.Kind, i.LocalPlace = network.Tunnel, at
+	}
 	for _, m := range addressed.FindAllStringSubmatch(value, -1) {
 		if of == nil {
 			h.Open[true], h.Open[false] = true, true

@@ -3,6 +3,7 @@ package linux
 import (
 	"cmp"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -54,7 +55,15 @@ func FilterProblems(texts map[string]string) (all []fact.Problem) {
 			}
 		}
 		found.check(six && !found.set.Refuses6(), asks)
+		for _, packet := range filter.WireGuard(texts) {
+			if c, is := found.set.Drops("input", packet); is && f.family != "6" {
+				found.add("filter-wireguard", c.Line, packet[filter.DPort])
+			}
+		}
 		all = append(all, found.all...)
+		if f.family == "" {
+			all = append(all, definedLate(f.path, texts)...)
+		}
 	}
 	for _, f := range ufwFiles {
 		if at, why := iptablesRefused(texts[f], "4", false); at > 0 {
@@ -176,4 +185,38 @@ func (p *filterProblems) open() {
 	if only != nil && len(only.Rules) > 2 {
 		p.add("nft-open", only.Line, "")
 	}
+}
+
+// nftVariables matches a file that is included, a definition, or the use of a variable, in a ruleset's line.
+var nftVariables = regexp.MustCompile(`^[ \t]*include[ \t]+"([^"]+)"|^[ \t]*(?:re)?define[ \t]+(\w+)|\$(\w+)`)
+
+// definedLate finds the first variable of nftables that is used above its definition, in a file or in those that it includes.
+func definedLate(file string, texts map[string]string) (all []fact.Problem) {
+	known, used := map[string]bool{}, map[string]fact.Problem{}
+	var read func(file string, depth int)
+	read = func(file string, depth int) {
+		for n, line := range fact.Lines(texts[file]) {
+			line, _, _ = strings.Cut(line, "#")
+			for _, m := range nftVariables.FindAllStringSubmatch(line, -1) {
+				first, again := used[m[3]]
+				switch {
+				case m[1] != "" && depth < 4:
+					for _, name := range slices.Sorted(maps.Keys(texts)) {
+						if ok, _ := path.Match(m[1], name); ok && name != file {
+							read(name, depth+1)
+						}
+					}
+				case m[2] != "":
+					if first, again = used[m[2]]; again && len(all) == 0 {
+						all = append(all, first)
+					}
+					known[m[2]] = true
+				case m[3] != "" && !known[m[3]] && !again:
+					used[m[3]] = fact.Problem{File: file, Line: n + 1, Kind: fact.ProblemSlip, Message: "nft-define-late", Detail: m[3]}
+				}
+			}
+		}
+	}
+	read(file, 0)
+	return all
 }

@@ -65,6 +65,11 @@ func TestFilterProblems(t *testing.T) {
 		more                   string // another file
 	}{
 		{"a filter as it should be", nft, input(nd + "  tcp dport { 22, 443 } ct state new accept\n  log prefix \"in: \" level info counter drop\n"), "", ""},
+		{"WireGuard's port is dropped", nft, input(nd), "filter-wireguard:3(51820)", "/etc/wireguard/wg0.conf\n[Interface]\nListenPort = 51820\n[Peer]\nPublicKey = a\n"},
+		{"WireGuard's port is let in", nft, input(nd + "  udp dport 51820 accept\n"), "", "/etc/wireguard/wg0.conf\n[Interface]\nListenPort = 51820\n[Peer]\nPublicKey = a\n"},
+		{"WireGuard connects itself", nft, input(nd), "", "/etc/wireguard/wg0.conf\n[Interface]\nListenPort = 51820\n[Peer]\nEndpoint = 198.18.0.1:51820\n"},
+		{"a variable below its use", nft, "define a = 22\n" + input(nd+"  tcp dport $b accept\n") + "define b = 443\n", "nft-define-late:9(b)", ""},
+		{"a variable of an included file", nft, "include \"/etc/nftables.d/*.nft\"\n" + input(nd+"  tcp dport $b accept\n"), "", "/etc/nftables.d/v.nft\ndefine b = 443\n"},
 		{"no neighbours", nft, input("  icmpv6 type echo-request accept\n"), "filter-neighbours:3", ""},
 		{"neighbours in a range", nft, input("  icmpv6 type 133-136 accept\n"), "", ""},
 		{"types in a set", nft, input("  icmpv6 type @nd accept\n"), "", ""},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/netip"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -40,10 +41,15 @@ func (f *networkFiles) netplan() {
 			}
 		}
 	}
+	for _, i := range f.Interfaces {
+		if i.DHCP.Name == "dhcp6" && i.NoRA && !slices.ContainsFunc(f.Routes, func(r network.Route) bool { return r.Default() && r.To.Addr().Is6() }) {
+			f.Problem(i.DHCP.Place, "netplan-ra", "")
+		}
+	}
 	for _, r := range f.Routes {
 		i := f.Interface(r.Dev)
-		if asked := f.texts[i.DHCP.File]; asked != "" && r.File != i.DHCP.File && r.Default() && r.Table == "" && r.Via.Is4() && strings.Contains(fact.Lines(asked)[i.DHCP.Line-1], "dhcp4") && !strings.Contains(asked, "use-routes") {
-			f.Problem(i.DHCP, "netplan-merge", r.File)
+		if i.DHCP.Name == "dhcp4" && r.File != i.DHCP.File && r.Default() && r.Table == "" && r.Via.Is4() && !strings.Contains(f.texts[i.DHCP.File], "use-routes") {
+			f.Problem(i.DHCP.Place, "netplan-merge", r.File)
 			break
 		}
 	}
@@ -77,13 +83,15 @@ func (f *networkFiles) netplanKey(i *network.Interface, k yamlKey, at network.Pl
 			address, at := plain(n, at.File)
 			f.Address(i, address, at)
 		}
+	case "accept-ra":
+		i.NoRA = onOff[strings.ToLower(text)] == "0"
 	case "dhcp4", "dhcp6":
 		switch onOff[strings.ToLower(text)] {
 		case "1":
-			i.Dynamic, i.DHCP = true, at
+			i.Dynamic, i.DHCP = true, network.Name{Place: at, Name: k.key}
 		case "0":
-			if asked := f.texts[i.DHCP.File]; asked != "" && strings.Contains(fact.Lines(asked)[i.DHCP.Line-1], k.key) { // a later file
-				i.Dynamic, i.DHCP = false, network.Place{}
+			if i.DHCP.Name == k.key { // of an earlier file
+				i.Dynamic, i.DHCP = false, network.Name{}
 			}
 		}
 	case "mtu":
@@ -226,9 +234,15 @@ func (f *networkFiles) keyfileAddress(i *network.Interface, e entry, of network.
 	}
 }
 
+// ifupdown2 matches what only Cumulus' ifupdown2 reads, which takes more options.
+var ifupdown2 = regexp.MustCompile(`(?m)^iface[ \t]+vmbr|^[ \t]+(?:bridge-vlan-aware|address-virtual|clagd-|vxlan-|vrf[ \t])`)
+
 // ifupdown reads interfaces(5).
 func (f *networkFiles) ifupdown() {
 	f.Once = true
+	method, two := "", slices.ContainsFunc(f.paths, func(p string) bool {
+		return strings.HasPrefix(p, "/etc/pve/") || ifupdown2.MatchString(f.texts[p])
+	})
 	for _, p := range f.paths {
 		if p != "/etc/network/interfaces" && path.Dir(p) != "/etc/network/interfaces.d" {
 			continue
@@ -252,11 +266,13 @@ func (f *networkFiles) ifupdown() {
 			switch key := strings.ReplaceAll(w[0], "_", "-"); {
 			case key == "iface":
 				end()
-				i = f.stanza(w, here)
+				i, method = f.stanza(w, here), w[len(w)-1]
 			case slices.Contains([]string{"auto", "mapping", "source", "source-directory", "template", "no-auto-down"}, key) || strings.HasPrefix(key, "allow-"):
 				end()
 				i = nil
 			case i == nil:
+			case key == "mtu" && method == "dhcp" && !two:
+				f.Problem(here, "ifup-dhcp-mtu", "")
 			case key == "address":
 				address, at = w[1], here
 			case key == "netmask":

@@ -47,7 +47,7 @@ func NetworkProblems(texts map[string]string) (all []fact.Problem) {
 // twoPrograms finds interfaces that a program before this one configures too, by their places.
 func (f *networkFiles) twoPrograms(places map[string]network.Place) {
 	for _, i := range f.Interfaces {
-		at := cmp.Or(append(list.Map(i.Addresses, func(a network.Address) network.Place { return a.Place }), i.DHCP, i.Place)...)
+		at := cmp.Or(append(list.Map(i.Addresses, func(a network.Address) network.Place { return a.Place }), i.DHCP.Place, i.Place)...)
 		switch other, twice := places[i.Name]; {
 		case len(i.Addresses) == 0 && !i.Dynamic || strings.ContainsAny(i.Name, "@*?[") || i.Name == "lo" || !strings.HasPrefix(at.File, "/etc/"):
 		case twice && !strings.Contains(at.File, "/ifcfg-"): // NetworkManager's, as its keyfiles
@@ -277,7 +277,7 @@ func (f *networkFiles) networkEntries(i *network.Interface, p string, entries []
 			}
 		case "Network.DHCP":
 			if !slices.Contains(no, e.value) {
-				i.Dynamic, i.DHCP = true, at
+				i.Dynamic, i.DHCP = true, network.Name{Place: at, Name: e.key}
 			}
 		case "Network.IPv6AcceptRA":
 			accepts = !slices.Contains(no, e.value)

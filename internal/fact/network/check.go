@@ -26,6 +26,9 @@ func (h *Host) Problems() []fact.Problem {
 		for _, a := range i.Addresses {
 			h.address(i, a, taken)
 		}
+		if port := h.find(i.Parent); i.Kind == VLAN && port != nil && h.find(port.Master).is(Bond) {
+			h.Problem(i.Place, "net-vlan-on-port", i.Parent)
+		}
 		if v := (vlan{i.Parent, i.ID}); i.Kind == VLAN && i.ID > 0 && i.Parent != "" {
 			if other, is := vlans[v]; is {
 				h.Problem(i.Place, "net-vlan-twice", other)
@@ -88,7 +91,7 @@ func (h *Host) ports(i *Interface) {
 		case len(i.Addresses) > 0:
 			h.Problem(i.Addresses[0].Place, "member-address", "")
 		case i.DHCP.File != "":
-			h.Problem(i.DHCP, "member-address", "")
+			h.Problem(i.DHCP.Place, "member-address", "")
 		case i.MTU > 0 && master.Kind == Bond && master.MTU == 0 && i.MTU > 1500:
 			h.Problem(i.MTUPlace, "net-bond-mtu", master.Name)
 		}

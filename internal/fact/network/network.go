@@ -51,9 +51,11 @@ type Interface struct {
 	Largest   int
 	MTUPlace  Place
 	Addresses []Address
-	// Dynamic means that it has an address from DHCP or another program; DHCP is where a file asks for it.
+	// Dynamic means that it has an address from DHCP or another program; DHCP is the key that asks for it.
 	Dynamic bool
-	DHCP    Place
+	DHCP    Name
+	// NoRA means that router advertisements are refused.
+	NoRA bool
 	// Bond holds a bond's options by their names in the kernel, without "_interval".
 	Bond map[string]Option
 	// Local is the outer address of a tunnel at this end, Overhead the bytes of its outer headers.

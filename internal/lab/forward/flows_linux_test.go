@@ -7,11 +7,11 @@ import (
 
 	"linerate/internal/lab"
 	"linerate/internal/lab/forward"
-	"linerate/internal/lab/runtest"
 	"linerate/internal/labtest"
 	"linerate/internal/load/xdpload"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
+	"linerate/internal/testbed/bedtest"
 	"linerate/internal/testbed/netnsbed"
 )
 
@@ -19,7 +19,7 @@ import (
 func byCoin(t *testing.T, order, rule, parts string) (study.Spec, []study.Trial) {
 	t.Helper()
 	labtest.Namespaces(t)
-	s := runtest.Parse(t, `
+	s := bedtest.Parse(t, `
 name: x
 question: "?"
 workload: {flows: 200, order: `+order+`}
@@ -46,7 +46,7 @@ metrics: [{metric: flow_latency_p50_ns, part: flows, primary: true, margin_perce
 		return netnsbed.Up(ctx, netnsbed.Options{Mode: mode})
 	}
 	l := &lab.Lab{Machine: lab.Local{}, Runners: []lab.Runner{forward.Flows{Runner: &forward.Runner{Bed: up, Engine: xdpload.New()}}}}
-	trials, _, _, err := runtest.Run(t, l, lab.Task{Spec: s, Seed: 7})
+	trials, _, _, err := bedtest.Run(t, l, lab.Task{Spec: s, Seed: 7})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"linerate/internal/lab"
-	"linerate/internal/lab/runtest"
 	"linerate/internal/setting"
 	"linerate/internal/study"
 	"linerate/internal/testbed/bedtest"
@@ -33,23 +32,23 @@ parts:
 // takeTurns runs a task on a simulated testbed with interleaved arms; kept are the files of raw slices.
 func takeTurns(t *testing.T, sim *bedtest.Turns, task lab.Task) (trials []study.Trial, kept map[string][]byte, err error) {
 	t.Helper()
-	trials, kept, _, err = runtest.Run(t, &lab.Lab{Machine: sim.Simulated, Runners: []lab.Runner{&Runner{Bed: runtest.On(sim.Simulated), Engine: sim}}}, task)
+	trials, kept, _, err = bedtest.Run(t, &lab.Lab{Machine: sim.Simulated, Runners: []lab.Runner{&Runner{Bed: bedtest.On(sim.Simulated), Engine: sim}}}, task)
 	return trials, kept, err
 }
 
 // runners runs packet trials on a simulated testbed.
 func runners(sim *bedtest.Simulated) []lab.Runner {
-	return []lab.Runner{&Runner{Bed: runtest.On(sim), Engine: sim}}
+	return []lab.Runner{&Runner{Bed: bedtest.On(sim), Engine: sim}}
 }
 
 func simulate(t *testing.T, sim *bedtest.Simulated, task lab.Task) ([]study.Trial, lab.Outcome, error) {
 	t.Helper()
-	trials, _, out, err := runtest.Run(t, &lab.Lab{Machine: sim, Runners: runners(sim)}, task)
+	trials, _, out, err := bedtest.Run(t, &lab.Lab{Machine: sim, Runners: runners(sim)}, task)
 	return trials, out, err
 }
 
 func TestTurnsFindKnownCosts(t *testing.T) {
-	s := runtest.Parse(t, turnsSpec)
+	s := bedtest.Parse(t, turnsSpec)
 	sim := &bedtest.Turns{Simulated: &bedtest.Simulated{Noise: 0.001, Seed: 1}}
 	trials, kept, err := takeTurns(t, sim, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
@@ -79,7 +78,7 @@ func TestTurnsFindKnownCosts(t *testing.T) {
 
 // TestOrderOfMakingIsRandom: no arm is always created first, because that affects its place in memory.
 func TestOrderOfMakingIsRandom(t *testing.T) {
-	s := runtest.Parse(t, strings.Replace(turnsSpec, "blocks: 4", "blocks: 12", 1))
+	s := bedtest.Parse(t, strings.Replace(turnsSpec, "blocks: 4", "blocks: 12", 1))
 	trials, _, err := takeTurns(t, &bedtest.Turns{Simulated: &bedtest.Simulated{}}, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +100,7 @@ func TestOrderOfMakingIsRandom(t *testing.T) {
 // TestTornInstanceIsRunAgainWhole: after a crash between two trials of an instance all its arms are measured
 // again, and only those count.
 func TestTornInstanceIsRunAgainWhole(t *testing.T) {
-	s := runtest.Parse(t, turnsSpec)
+	s := bedtest.Parse(t, turnsSpec)
 	whole, _, err := takeTurns(t, &bedtest.Turns{Simulated: &bedtest.Simulated{}}, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +127,7 @@ func TestUnavailableArmLeavesTheOthers(t *testing.T) {
 		}
 		return ""
 	}}}
-	s := runtest.Parse(t, turnsSpec)
+	s := bedtest.Parse(t, turnsSpec)
 	trials, _, err := takeTurns(t, sim, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +141,7 @@ func TestUnavailableArmLeavesTheOthers(t *testing.T) {
 // TestBusyCPUMakesAnInstanceInvalid: if nearly every slice is disturbed there is no verdict, but a reason.
 func TestBusyCPUMakesAnInstanceInvalid(t *testing.T) {
 	sim := &bedtest.Turns{Simulated: &bedtest.Simulated{Faults: func(int) bedtest.Fault { return bedtest.Fault{Contention: 0.9} }}}
-	trials, _, err := takeTurns(t, sim, lab.Task{Spec: runtest.Parse(t, turnsSpec), Seed: 5})
+	trials, _, err := takeTurns(t, sim, lab.Task{Spec: bedtest.Parse(t, turnsSpec), Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"linerate/internal/drop"
 	"linerate/internal/lab"
-	"linerate/internal/lab/runtest"
 	"linerate/internal/study"
 	"linerate/internal/testbed/bedtest"
 )
@@ -37,7 +36,7 @@ func TestSlicesThatFellShortAreDoneAgain(t *testing.T) {
 		}
 		return 0
 	}}
-	trials, _, err := simulate(t, sim, lab.Task{Spec: runtest.Parse(t, slicedSpec), Seed: 5})
+	trials, _, err := simulate(t, sim, lab.Task{Spec: bedtest.Parse(t, slicedSpec), Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +74,7 @@ func TestSlicesOfAStarvedDUTAreDoneAgain(t *testing.T) {
 		}
 		return 0
 	}}
-	trials, _, err := simulate(t, sim, lab.Task{Spec: runtest.Parse(t, slicedSpec), Seed: 5})
+	trials, _, err := simulate(t, sim, lab.Task{Spec: bedtest.Parse(t, slicedSpec), Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +98,7 @@ func TestSlicesOfAStarvedDUTAreDoneAgain(t *testing.T) {
 // TestAnArmThatIsNeverOfferedItsLoad: its trials are invalid after three tries of its first slice; those of
 // the others are not.
 func TestAnArmThatIsNeverOfferedItsLoad(t *testing.T) {
-	s := runtest.Parse(t, strings.Replace(slicedSpec, "rate: 500kpps", "rate: 50%", 1))
+	s := bedtest.Parse(t, strings.Replace(slicedSpec, "rate: 500kpps", "rate: 50%", 1))
 	sim := &bedtest.Simulated{Seed: 1, Late: func(device string, _ int) float64 {
 		if device == "gen0-2" {
 			return 0.4
@@ -134,7 +133,7 @@ func TestAnArmThatIsNeverOfferedItsLoad(t *testing.T) {
 
 // TestEachArmsDropsAreItsOwn: machine-wide drop counters are attributed to the arm whose slice it was.
 func TestEachArmsDropsAreItsOwn(t *testing.T) {
-	trials, _, err := simulate(t, &bedtest.Simulated{Seed: 1, Backlogged: true}, lab.Task{Spec: runtest.Parse(t, slicedSpec), Seed: 5})
+	trials, _, err := simulate(t, &bedtest.Simulated{Seed: 1, Backlogged: true}, lab.Task{Spec: bedtest.Parse(t, slicedSpec), Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,11 +157,11 @@ func TestEachArmsDropsAreItsOwn(t *testing.T) {
 // to read the counters around each, as in mode cost.
 func TestAllArmsAreToldWhatTheMachineDropped(t *testing.T) {
 	lossy := &bedtest.Simulated{Backlogged: true, Faults: func(int) bedtest.Fault { return bedtest.Fault{NothingRx: true} }}
-	trials, _, err := takeTurns(t, &bedtest.Turns{Simulated: lossy}, lab.Task{Spec: runtest.Parse(t, turnsSpec), Seed: 5})
+	trials, _, err := takeTurns(t, &bedtest.Turns{Simulated: lossy}, lab.Task{Spec: bedtest.Parse(t, turnsSpec), Seed: 5})
 	if err == nil || !strings.Contains(err.Error(), "nothing arrived") || len(trials) < 2 {
 		t.Fatalf("%d trials in which nothing arrived, %v", len(trials), err)
 	}
-	runtest.ToldAlike(t, trials)
+	bedtest.ToldAlike(t, trials)
 }
 
 // TestOverloadTakesTurns: interleaved overloaded DUTs see the same machine, and each has its own account.
@@ -181,7 +180,7 @@ metrics:
 `
 	wander := func(clock time.Duration) float64 { return 1 + 0.4*math.Sin(clock.Seconds()) }
 	worst := func(text string) (worst float64) {
-		trials, _, err := simulate(t, &bedtest.Simulated{Seed: 3, Wander: wander}, lab.Task{Spec: runtest.Parse(t, text), Seed: 5})
+		trials, _, err := simulate(t, &bedtest.Simulated{Seed: 3, Wander: wander}, lab.Task{Spec: bedtest.Parse(t, text), Seed: 5})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"linerate/internal/lab"
-	"linerate/internal/lab/runtest"
 	"linerate/internal/profile"
 	"linerate/internal/study"
 	"linerate/internal/testbed/bedtest"
@@ -31,7 +30,7 @@ parts:
 func look(t *testing.T, sim *bedtest.Simulated, p lab.Task) (seen []study.Telemetry, kept map[string][]byte) {
 	t.Helper()
 	l := &lab.Lab{Machine: sim, Profiler: sim.Profile, Runners: runners(sim), Looked: func(x study.Telemetry) error { seen = append(seen, x); return nil }}
-	_, kept, _, err := runtest.Run(t, l, p)
+	_, kept, _, err := bedtest.Run(t, l, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +38,7 @@ func look(t *testing.T, sim *bedtest.Simulated, p lab.Task) (seen []study.Teleme
 }
 
 func TestInstrumentsLookIntoEveryVariant(t *testing.T) {
-	s := runtest.Parse(t, strings.Replace(lookSpec, "parts:", "profile: true\nparts:", 1))
+	s := bedtest.Parse(t, strings.Replace(lookSpec, "parts:", "profile: true\nparts:", 1))
 	seen, kept := look(t, &bedtest.Simulated{Seed: 1}, lab.Task{Spec: s, Seed: 5})
 	if len(seen) != 2*3 { // one part of each mode, three variants
 		t.Fatalf("%d looks, want 6: %+v", len(seen), seen)
@@ -62,9 +61,9 @@ func TestInstrumentsLookIntoEveryVariant(t *testing.T) {
 }
 
 func TestInstrumentsGoOnWhereTheyStopped(t *testing.T) {
-	s := runtest.Parse(t, strings.Replace(lookSpec, "parts:", "profile: true\nparts:", 1))
+	s := bedtest.Parse(t, strings.Replace(lookSpec, "parts:", "profile: true\nparts:", 1))
 	had := []study.Telemetry{{Part: "cost", Variant: "none"}, {Part: "max", Variant: "set"}}
-	seen, _ := look(t, &bedtest.Simulated{Refuse: runtest.Refuse("net.ipv4.no_such")}, lab.Task{Spec: s, Seed: 5, Telemetry: had})
+	seen, _ := look(t, &bedtest.Simulated{Refuse: bedtest.Refuse("net.ipv4.no_such")}, lab.Task{Spec: s, Seed: 5, Telemetry: had})
 	if len(seen) != 4 {
 		t.Errorf("%d profiles, want the remaining 4", len(seen))
 	}

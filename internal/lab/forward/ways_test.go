@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"linerate/internal/lab/runtest"
 	"linerate/internal/load"
 	"linerate/internal/port"
 	"linerate/internal/testbed"
@@ -32,7 +31,7 @@ func (a *asked) NewReceiver(device string, in port.Place, w load.Watch) (load.Re
 // TestEveryWayIsAStream: each direction of each path is a separate stream, from one machine's port to the
 // other's, between the path's own addresses, with an equal share of the load.
 func TestEveryWayIsAStream(t *testing.T) {
-	s := runtest.Parse(t, `name: both
+	s := bedtest.Parse(t, `name: both
 question: What do both directions cost?
 variants: [{name: none}, {name: rules, settings: [{firewall: {linear: 100}}]}]
 parts: [{name: both, mode: overload, rate: 100kpps, directions: both, blocks: 2, seconds: 0.5}]

@@ -9,7 +9,6 @@ import (
 
 	"linerate/internal/lab"
 	packets "linerate/internal/lab/forward"
-	"linerate/internal/lab/runtest"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
 	"linerate/internal/testbed/bedtest"
@@ -27,7 +26,7 @@ parts:
 // TestBothDirectionsAreOfferedAtOnce: the rate applies to each direction, the account covers both, and so do a
 // search's loads.
 func TestBothDirectionsAreOfferedAtOnce(t *testing.T) {
-	s := runtest.Parse(t, bothSpec)
+	s := bedtest.Parse(t, bothSpec)
 	trials, out, err := simulate(t, &bedtest.Simulated{Seed: 1}, lab.Task{Spec: s, Seed: 5})
 	if err != nil || len(out.Unavailable) > 0 {
 		t.Fatal(err, out.Unavailable)
@@ -56,7 +55,7 @@ func TestBothDirectionsAreOfferedAtOnce(t *testing.T) {
 // TestOneWayTestbed: parts with both directions are skipped with a warning on a one-way testbed; the primary
 // metric's part must be available.
 func TestOneWayTestbed(t *testing.T) {
-	s := runtest.Parse(t, bothSpec)
+	s := bedtest.Parse(t, bothSpec)
 	trials, out, err := simulate(t, &bedtest.Simulated{Seed: 1, OneWay: "one generator"}, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
@@ -71,14 +70,14 @@ func TestOneWayTestbed(t *testing.T) {
 		t.Errorf("complete %v, warnings %s", r.Complete, w)
 	}
 	primary := strings.Replace(bothSpec, "rate: 100kpps, blocks", "directions: both, rate: 100kpps, blocks", 1)
-	if _, _, err := simulate(t, &bedtest.Simulated{OneWay: "one generator"}, lab.Task{Spec: runtest.Parse(t, primary), Seed: 5}); err == nil || !strings.Contains(err.Error(), "one generator") {
+	if _, _, err := simulate(t, &bedtest.Simulated{OneWay: "one generator"}, lab.Task{Spec: bedtest.Parse(t, primary), Seed: 5}); err == nil || !strings.Contains(err.Error(), "one generator") {
 		t.Errorf("an unavailable primary part gave %v", err)
 	}
 }
 
 // TestDirectionsOfAModeThatIsNotHad: it is unknown what a testbed carries that could not be set up.
 func TestDirectionsOfAModeThatIsNotHad(t *testing.T) {
-	s := runtest.Parse(t, strings.Replace(bothSpec, "{name: one, mode: overload, rate: 100kpps", "{name: one, mode: cost", 1))
+	s := bedtest.Parse(t, strings.Replace(bothSpec, "{name: one, mode: overload, rate: 100kpps", "{name: one, mode: cost", 1))
 	sim := &bedtest.Simulated{Seed: 1}
 	l := &lab.Lab{Machine: sim, Runners: []lab.Runner{&packets.Runner{Engine: sim, Bed: func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
 		if sim.Mode = mode; mode == testbed.Overload {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"linerate/internal/lab"
-	"linerate/internal/lab/runtest"
 	"linerate/internal/study"
 	"linerate/internal/testbed/bedtest"
 )
@@ -15,7 +14,7 @@ import (
 // spread returns how much a second copy of the control differs from it at most, as a log ratio.
 func spread(t *testing.T, text string, wander func(time.Duration) float64) (worst float64, how study.Interleaving) {
 	t.Helper()
-	s := runtest.Parse(t, by(study.RFC2544, text))
+	s := bedtest.Parse(t, by(study.RFC2544, text))
 	trials, _, err := simulate(t, &bedtest.Simulated{Seed: 3, Wander: wander}, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
@@ -59,8 +58,8 @@ func TestLockstepSeesOneMachine(t *testing.T) {
 // TestLockstepWithoutAnArm: an arm that cannot be created is unavailable; the others are searched.
 func TestLockstepWithoutAnArm(t *testing.T) {
 	text := strings.Replace(searchSpec, "firewall: {linear: 100}", "{sysctl: net.ipv4.no_such, value: 1}", 1)
-	sim := &bedtest.Simulated{Seed: 3, Refuse: runtest.Refuse("net.ipv4.no_such")}
-	s := runtest.Parse(t, text)
+	sim := &bedtest.Simulated{Seed: 3, Refuse: bedtest.Refuse("net.ipv4.no_such")}
+	s := bedtest.Parse(t, text)
 	s.Parts[0].Blocks = 2
 	trials, _, err := simulate(t, sim, lab.Task{Spec: s, Seed: 5})
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 
 	"linerate/internal/lab"
 	packets "linerate/internal/lab/forward"
-	"linerate/internal/lab/runtest"
 	"linerate/internal/study"
 	"linerate/internal/testbed/bedtest"
 )
@@ -42,7 +41,7 @@ func by(method, text string) string {
 // its verdict.
 func TestSearchFindsCapacity(t *testing.T) {
 	for _, method := range []string{study.MLR, study.RFC2544} {
-		s := runtest.Parse(t, by(method, searchSpec))
+		s := bedtest.Parse(t, by(method, searchSpec))
 		sim := &bedtest.Simulated{Seed: 3}
 		trials, _, err := simulate(t, sim, lab.Task{Spec: s, Seed: 5})
 		if err != nil {
@@ -66,7 +65,7 @@ func TestSearchFindsCapacity(t *testing.T) {
 				t.Errorf("%s: latency %+v", method, run.Latency)
 			}
 		}
-		r := study.Analyse(s, 5, study.Environment{}, runtest.Drifting(trials))
+		r := study.Analyse(s, 5, study.Environment{}, bedtest.Drifting(trials))
 		v := r.Verdicts[0]
 		if v.Variant != "rules-100" || v.Verdict != "worse" || v.Metric != s.Metrics[0].Metric {
 			t.Errorf("%s: %+v", method, v)
@@ -80,7 +79,7 @@ func TestSearchFindsCapacity(t *testing.T) {
 
 // TestSearchBoundByGenerator: with a generator slower than the router the search finds the generator's limit, and says so.
 func TestSearchBoundByGenerator(t *testing.T) {
-	s := runtest.Parse(t, searchSpec)
+	s := bedtest.Parse(t, searchSpec)
 	sim := &bedtest.Simulated{Seed: 3, Faults: func(int) bedtest.Fault { return bedtest.Fault{GeneratorX: 0.5} }}
 	s.Parts[0].Blocks, s.Retries = 1, 0
 	trials, _, err := simulate(t, sim, lab.Task{Spec: s, Seed: 5})
@@ -97,7 +96,7 @@ func TestSearchBoundByGenerator(t *testing.T) {
 // TestSearchKeepsToItsTime: a search keeps its time limit, whatever had to be repeated.
 func TestSearchKeepsToItsTime(t *testing.T) {
 	for _, text := range []string{searchSpec, strings.Replace(searchSpec, "variants:", "interleave: false\nvariants:", 1)} {
-		s := runtest.Parse(t, text)
+		s := bedtest.Parse(t, text)
 		s.Parts[0].Blocks, s.Retries, s.Parts[0].Search.LimitSeconds = 1, 0, 6
 		sim := &bedtest.Simulated{Seed: 3, Faults: func(int) bedtest.Fault { return bedtest.Fault{Contention: 0.3} },
 			Wander: func(c time.Duration) float64 { return 1 + 0.3*math.Sin(40*c.Seconds()) }}
@@ -121,21 +120,21 @@ func TestSearchKeepsToItsTime(t *testing.T) {
 
 // runners runs searches and packet trials on a simulated testbed.
 func runners(sim *bedtest.Simulated) []lab.Runner {
-	return []lab.Runner{Runner{&packets.Runner{Bed: runtest.On(sim), Engine: sim}}, &packets.Runner{Bed: runtest.On(sim), Engine: sim}}
+	return []lab.Runner{Runner{&packets.Runner{Bed: bedtest.On(sim), Engine: sim}}, &packets.Runner{Bed: bedtest.On(sim), Engine: sim}}
 }
 
 func simulate(t *testing.T, sim *bedtest.Simulated, task lab.Task) ([]study.Trial, lab.Outcome, error) {
 	t.Helper()
-	trials, _, out, err := runtest.Run(t, &lab.Lab{Machine: sim, Runners: runners(sim)}, task)
+	trials, _, out, err := bedtest.Run(t, &lab.Lab{Machine: sim, Runners: runners(sim)}, task)
 	return trials, out, err
 }
 
 // TestAllArmsAreToldWhatTheMachineDropped: where arms take turns too short to read
 // its counters around each.
 func TestAllArmsAreToldWhatTheMachineDropped(t *testing.T) {
-	trials, _, err := simulate(t, &bedtest.Simulated{Seed: 3, Backlogged: true}, lab.Task{Spec: runtest.Parse(t, searchSpec), Seed: 5})
+	trials, _, err := simulate(t, &bedtest.Simulated{Seed: 3, Backlogged: true}, lab.Task{Spec: bedtest.Parse(t, searchSpec), Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
-	runtest.ToldAlike(t, trials)
+	bedtest.ToldAlike(t, trials)
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"linerate/internal/lab"
-	"linerate/internal/lab/runtest"
 	"linerate/internal/report"
 	"linerate/internal/show"
 	"linerate/internal/study"
@@ -22,7 +21,7 @@ func kindSpec(search, metric string) string {
 // TestBackToBackFindsTheRing: a simulated router buffers 256 frames and meanwhile forwards a sixth of what
 // arrives.
 func TestBackToBackFindsTheRing(t *testing.T) {
-	s := runtest.Parse(t, kindSpec("{method: back-to-back, repeats: 3, step_frames: 1}", study.BackToBackFrames))
+	s := bedtest.Parse(t, kindSpec("{method: back-to-back, repeats: 3, step_frames: 1}", study.BackToBackFrames))
 	sim := &bedtest.Simulated{Seed: 3}
 	trials, _, err := simulate(t, sim, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
@@ -50,7 +49,7 @@ func TestBackToBackFindsTheRing(t *testing.T) {
 // TestLossCurve: what the simulated router cannot forward is lost, and the curve ends at the second load
 // without loss.
 func TestLossCurve(t *testing.T) {
-	s := runtest.Parse(t, kindSpec("{method: loss-curve, step_percent: 5}", study.LossFreeLoad))
+	s := bedtest.Parse(t, kindSpec("{method: loss-curve, step_percent: 5}", study.LossFreeLoad))
 	trials, _, err := simulate(t, &bedtest.Simulated{Seed: 3}, lab.Task{Spec: s, Seed: 5})
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"linerate/internal/lab"
-	"linerate/internal/lab/runtest"
 	"linerate/internal/load/request"
 	"linerate/internal/setting"
 	"linerate/internal/study"
@@ -168,13 +167,13 @@ func (s *fakeServer) Stop() (*study.ServerLog, error) {
 func asked(t *testing.T, s study.Spec, sites *fakeSites, service *fakeService, allowed bool) ([]study.Trial, error) {
 	t.Helper()
 	r := Runner{Service: service, Sites: func(context.Context) (testbed.Sites, error) { return sites, nil }}
-	trials, _, _, err := runtest.Run(t, &lab.Lab{Machine: &bedtest.Simulated{Seed: 1}, AllowHost: allowed, Runners: []lab.Runner{r}}, lab.Task{Spec: s, Seed: 3})
+	trials, _, _, err := bedtest.Run(t, &lab.Lab{Machine: &bedtest.Simulated{Seed: 1}, AllowHost: allowed, Runners: []lab.Runner{r}}, lab.Task{Spec: s, Seed: 3})
 	return trials, err
 }
 
 func serveStudy(t *testing.T, text string, sites *fakeSites, service *fakeService) (study.Spec, []study.Trial) {
 	t.Helper()
-	s := runtest.Parse(t, text)
+	s := bedtest.Parse(t, text)
 	trials, err := asked(t, s, sites, service, false)
 	if err != nil {
 		t.Fatal(err)
@@ -194,7 +193,7 @@ func TestServersAreAskedTogether(t *testing.T) {
 	if slices.Sort(service.seeds); !slices.Equal(slices.Compact(slices.Clone(service.seeds)), []uint64{service.seeds[0], service.seeds[3], service.seeds[6]}) {
 		t.Errorf("seeds %x: all arms of a block must have the same requests, and different blocks different ones", service.seeds)
 	}
-	r := study.Analyse(s, 3, study.Environment{}, runtest.Drifting(trials))
+	r := study.Analyse(s, 3, study.Environment{}, bedtest.Drifting(trials))
 	for _, v := range r.Verdicts {
 		if v.Metric == study.RequestMean && (v.Verdict != "worse" || v.Interleaved != study.Together || v.EffectPercent.Float() < 90 || v.EffectPercent.Float() > 110) {
 			t.Errorf("slow is %s by %v, %s", v.Verdict, v.EffectPercent, v.Interleaved)
@@ -331,7 +330,7 @@ func hostStudy(t *testing.T, text string, allowed bool) (service *fakeService, s
 	t.Helper()
 	sites, service = &fakeSites{}, &fakeService{}
 	service.kernel = func() string { return sites.kernel }
-	trials, err := asked(t, runtest.Parse(t, text), sites, service, allowed)
+	trials, err := asked(t, bedtest.Parse(t, text), sites, service, allowed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -404,7 +403,7 @@ func TestServersTrialsAreOfRecords(t *testing.T) {
 		{"files: {count: 1000, size: 500B-10kB}", "seconds: 0.32, warmup: 0", 0.48},
 		{"files: {count: 20000, size: 500B-10kB}", "seconds: 0.8, warmup: 0", 3.10},
 	} {
-		s := runtest.Parse(t, "name: x\nquestion: q?\nworkload: {"+c.workload+"}\nvariants: [{name: a}, {name: b}]\nparts: [{"+c.part+"}]\nmetrics: [{metric: requests_per_second, primary: true}]\n")
+		s := bedtest.Parse(t, "name: x\nquestion: q?\nworkload: {"+c.workload+"}\nvariants: [{name: a}, {name: b}]\nparts: [{"+c.part+"}]\nmetrics: [{metric: requests_per_second, primary: true}]\n")
 		if got := s.Expected(s.Parts[0]); math.Abs(got/c.seconds-1) > 0.25 {
 			t.Errorf("%s, %s: estimated %.2f s, but it took %.2f s", c.workload, c.part, got, c.seconds)
 		}
@@ -413,7 +412,7 @@ func TestServersTrialsAreOfRecords(t *testing.T) {
 
 // TestEachTurnIsWarmedUp: each turn of a closed loop's arm has a warm-up, three turns in 1.2 s.
 func TestEachTurnIsWarmedUp(t *testing.T) {
-	s := runtest.Parse(t, strings.Replace(servedSpec, ", rate: 100", "", 1))
+	s := bedtest.Parse(t, strings.Replace(servedSpec, ", rate: 100", "", 1))
 	warm, cold := s.Parts[0], s.Parts[0]
 	cold.Warmup = 0
 	if how, more := s.Interleaving(warm), s.Expected(warm)-s.Expected(cold); how != study.Alternating || math.Abs(more-3*0.1) > 1e-9 {

@@ -1,5 +1,4 @@
-// Package runtest runs studies on simulated testbeds for the tests of runners.
-package runtest
+package bedtest
 
 import (
 	"context"
@@ -10,7 +9,6 @@ import (
 	"linerate/internal/setting"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
-	"linerate/internal/testbed/bedtest"
 )
 
 // Parse reads a study.
@@ -24,7 +22,7 @@ func Parse(t testing.TB, text string) study.Spec {
 }
 
 // On brings up a simulated testbed in every mode.
-func On(sim *bedtest.Simulated) func(context.Context, testbed.Mode) (testbed.Bed, error) {
+func On(sim *Simulated) func(context.Context, testbed.Mode) (testbed.Bed, error) {
 	return func(_ context.Context, mode testbed.Mode) (testbed.Bed, error) {
 		sim.Mode = mode
 		return sim, nil
