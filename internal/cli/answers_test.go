@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"os"
 	"runtime/debug"
@@ -178,12 +177,5 @@ func TestInterruptedRun(t *testing.T) {
 	e.Reset()
 	if code := conclude("linerate", hint.Exit(3), false, &e); code != ExitFindings || e.String() != "" {
 		t.Errorf("%d, %q", code, e.String())
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	block := make(chan struct{})
-	defer close(block)
-	if err := UntilStopped(ctx, func() { <-block }); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
 	}
 }

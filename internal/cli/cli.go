@@ -173,19 +173,3 @@ var CollectLate = sync.OnceFunc(func() {
 		debug.SetGCPercent(percent)
 	}, 0)
 })
-
-// UntilStopped runs compute until it is done or ctx ends: pure computation cannot be interrupted,
-// and then ends with the program. The result is valid only if there is no error.
-func UntilStopped(ctx context.Context, compute func()) error {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		compute()
-	}()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

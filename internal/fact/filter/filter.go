@@ -366,11 +366,6 @@ func (s *Ruleset) Drops(hook string, p Packet) (*Chain, bool) {
 	return nil, false
 }
 
-// Filters reports whether the ruleset has a chain at a hook.
-func (s *Ruleset) Filters(hook string) bool {
-	return slices.ContainsFunc(s.Chains, func(c Chain) bool { return c.Hook == hook })
-}
-
 var (
 	wgPort = regexp.MustCompile(`(?mi)^[ \t]*ListenPort[ \t]*=[ \t]*([0-9]+)`)
 	wgPeer = regexp.MustCompile(`(?mi)^[ \t]*(\[Peer\]|Endpoint[ \t]*=)`)
