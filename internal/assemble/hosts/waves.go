@@ -187,7 +187,11 @@ func alone(dir string) (unlock func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock the plans: %w", err)
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	locked := func() bool { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil }
+	for tries := 20; tries > 0 && !locked(); tries-- { // a child that a killed wave had just forked has its lock until it is executed
+		time.Sleep(50 * time.Millisecond)
+	}
+	if !locked() {
 		return nil, errors.Join(hint.With(fmt.Errorf("another wave of the plans in %s is under way", dir), "linerate fleet wave lists them"), f.Close())
 	}
 	return func() { _ = f.Close() }, nil

@@ -198,7 +198,7 @@ func definedLate(file string, texts map[string]string) (all []fact.Problem) {
 		for n, line := range fact.Lines(texts[file]) {
 			line, _, _ = strings.Cut(line, "#")
 			for _, m := range nftVariables.FindAllStringSubmatch(line, -1) {
-				first, again := used[m[3]]
+				_, again := used[m[3]]
 				switch {
 				case m[1] != "" && depth < 4:
 					for _, name := range slices.Sorted(maps.Keys(texts)) {
@@ -207,7 +207,7 @@ func definedLate(file string, texts map[string]string) (all []fact.Problem) {
 						}
 					}
 				case m[2] != "":
-					if first, again = used[m[2]]; again && len(all) == 0 {
+					if first, late := used[m[2]]; late && len(all) == 0 {
 						all = append(all, first)
 					}
 					known[m[2]] = true
