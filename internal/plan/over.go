@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/fact/freebsd"
 	"linerate/internal/fact/release"
 	"linerate/internal/list"
 	"linerate/internal/setting"
@@ -23,6 +24,12 @@ func (p Plan) Over(f *fact.Facts) *fact.Facts {
 	}
 	for _, s := range p.Settings {
 		s.over(&g)
+		if s.Mechanism == setting.RC {
+			for _, refused := range freebsd.RefusedValue(nil, fact.Line{File: s.Where.File, Name: s.Name, Value: s.Value, Effective: true}) {
+				refused.Message = strings.ReplaceAll(refused.Message, "%s", refused.Text)
+				g.Problems = append(slices.Clip(g.Problems), refused)
+			}
+		}
 	}
 	if !p.loadsModules() {
 		p.absent(f, &g)

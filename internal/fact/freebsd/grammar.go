@@ -143,16 +143,15 @@ func Refused(files fact.Files, pf, ipfw string) (refused []fact.Problem, host st
 	slips, model := addressSlips(lines, known.NICs)
 	refused = append(refused, slips...)
 	for _, l := range lines {
-		if words := strings.Fields(l.Value); l.Effective && !l.Default && len(words) > 0 && !strings.ContainsAny(l.Value, `"'\\`) {
-			refused = rcLine(refused, l, words)
-		}
+		refused = RefusedValue(refused, l)
 	}
 	return refused, hostText(model)
 }
 
-// rcLine compares a variable's value with its grammar.
-func rcLine(problems []fact.Problem, l fact.Line, words []string) []fact.Problem {
-	switch {
+// RefusedValue adds the problem of a line of rc.conf whose value its grammar does not have, as Refused does.
+func RefusedValue(problems []fact.Problem, l fact.Line) []fact.Problem {
+	switch words := strings.Fields(l.Value); {
+	case !l.Effective || l.Default || len(words) == 0 || strings.ContainsAny(l.Value, `"'\\`):
 	case ifconfigLine.MatchString(l.Name):
 		return ifconfigGrammar().refuse(problems, l, words, "ifconfig(8) does not take '%s' here, or not with what follows")
 	case strings.HasPrefix(l.Name, "route_") || strings.HasPrefix(l.Name, "ipv6_route_"):
