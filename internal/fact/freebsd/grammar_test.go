@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"linerate/internal/fact"
 )
 
 // TestGrammars: each statement is refused at the word between the bars, and taken as its twin.
@@ -101,13 +103,17 @@ func TestAddressSlips(t *testing.T) {
 		`route_a="-net 198.19.0.0 -netmask 255.255.0.0 198.18.0.9"`:                                         "",
 		`route_a="-net 198.19.0.0/16 -iface em0"`:                                                           "",
 		`ifconfig_gif0="tunnel 198.18.0.2 203.0.113.1 inet 10.9.0.1 10.9.0.2 netmask 255.255.255.252"` + "\nroute_a=\"-net 198.19.0.0/16 10.9.0.2\"": "",
-		"ifconfig_em1=\"DHCP\"\ndefaultrouter=\"198.18.1.1\"":                            "",
-		"wireguard_interfaces=\"wg0\"\nroute_a=\"-net 198.19.0.0/16 10.7.0.1\"":          "",
-		"ifconfig_em1=\"inet $x\"\ndefaultrouter=\"198.18.1.1\"":                         "",
-		"ipv4_addrs_em1=\"198.18.9.1/24 198.18.10.1/24\"\ndefaultrouter=\"198.18.10.9\"": "",
+		"ifconfig_em1=\"DHCP\"\ndefaultrouter=\"198.18.1.1\"":                                                          "",
+		"wireguard_interfaces=\"wg0\"\nroute_a=\"-net 198.19.0.0/16 10.7.0.1\"":                                        "",
+		"ifconfig_em1=\"inet $x\"\ndefaultrouter=\"198.18.1.1\"":                                                       "",
+		"ipv4_addrs_em1=\"198.18.9.1/24 198.18.10.1/24\"\ndefaultrouter=\"198.18.10.9\"":                               "",
+		"cloned_interfaces=\"lagg0\"\nifconfig_lagg0=\"laggproto lacp laggport ix0 laggport ix1\"\nvlans_ix0=\"20\"":   "rc-vlan-on-port",
+		"cloned_interfaces=\"lagg0\"\nifconfig_lagg0=\"laggproto lacp laggport ix0 laggport ix1\"\nvlans_lagg0=\"20\"": "",
 	} {
-		got := ""
-		slips, _ := addressSlips(ReadRC(tree{"/etc/rc.conf": base + line + "\n"}).Lines, nil)
+		got, known := "", &fact.Facts{}
+		lines := ReadRC(tree{"/etc/rc.conf": base + line + "\n"}).Lines
+		AddRCInterfaces(known, Config{Lines: lines})
+		slips, _ := addressSlips(lines, known.NICs)
 		for _, p := range slips {
 			got += p.Message
 		}

@@ -79,6 +79,13 @@ func addressSlips(lines []fact.Line, nics []fact.NIC) ([]fact.Problem, *network.
 			h.Routes = append(h.Routes, network.Route{Place: at, Via: gate, To: map[bool]netip.Prefix{true: netip.PrefixFrom(gate, 0).Masked()}[router]})
 		}
 	}
+	for _, port := range h.Interfaces { // lagg(4) takes frames before vlan(4); a bond of Linux does not
+		for _, i := range h.Interfaces {
+			if i.Kind == network.VLAN && rcName(i.Parent) == port.Name && port.Master != "" && h.Interface(port.Master).Kind == network.Bond {
+				h.Problem(i.Place, "rc-vlan-on-port", i.Parent)
+			}
+		}
+	}
 	return h.Problems(), h
 }
 

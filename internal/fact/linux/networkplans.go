@@ -99,7 +99,7 @@ func (f *networkFiles) netplanKey(i *network.Interface, k yamlKey, at network.Pl
 	case "id":
 		i.ID = fact.Int(text)
 	case "link":
-		f.parent(i, text, at, true)
+		i.Parent, f.Mentioned = text, append(f.Mentioned, network.Name{Place: at, Name: text, Strict: true})
 	case "interfaces":
 		for _, n := range items(k.value) {
 			port, at := plain(n, at.File)
@@ -193,7 +193,7 @@ func (f *networkFiles) keyfile(p string, entries []entry, name string, ids map[s
 			f.Own(name, master, at, true)
 			f.Mentioned = append(f.Mentioned, network.Name{Place: at, Name: master, Strict: true})
 		case "vlan.parent":
-			f.parent(i, cmp.Or(ids[e.value], e.value), at, false)
+			i.Parent = cmp.Or(ids[e.value], e.value)
 		case "vlan.id":
 			i.ID = fact.Int(e.value)
 		case "ethernet.mtu", "802-3-ethernet.mtu", "ip-tunnel.mtu", "wireguard.mtu":

@@ -130,11 +130,6 @@ func (f *networkFiles) create(name, kind string, at network.Place) *network.Inte
 	return i
 }
 
-func (f *networkFiles) parent(i *network.Interface, name string, at network.Place, strict bool) {
-	i.Parent = name
-	f.Mentioned = append(f.Mentioned, network.Name{Place: at, Name: name, Strict: strict})
-}
-
 // gateway adds a route; a destination that cannot be read may be any.
 func (f *networkFiles) gateway(r network.Route, to, via string) {
 	var err error

@@ -164,8 +164,6 @@ var networkCases = []struct {
 		[]string{"==> /etc/network/interfaces\nauto e\niface e inet static\n address 198.18.0.2/24\n mtu 9000\n", "==> /etc/network/interfaces\niface vmbr0 inet dhcp\n mtu 9000\n"}},
 	{"netplan-ra", []string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets:\n    a:\n      dhcp6: true\n      accept-ra: false\n"},
 		[]string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets:\n    a:\n      dhcp6: true\n", "==> /etc/netplan/a.yaml\nnetwork:\n  ethernets:\n    a:\n      dhcp6: true\n      accept-ra: false\n      routes: [{to: \"::/0\", via: \"fe80::1\"}]\n"}},
-	{"net-vlan-on-port", []string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {}, b: {}}\n  bonds:\n    bond0:\n      interfaces: [a, b]\n  vlans:\n    v: {id: 5, link: a}\n"},
-		[]string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {}, b: {}}\n  bonds:\n    bond0:\n      interfaces: [a, b]\n  vlans:\n    v: {id: 5, link: bond0}\n"}},
 	{"net-name-long", []string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {}}\n  vlans:\n    production-network: {id: 5, link: a}\n"},
 		[]string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets:\n    production-network:\n      match: {macaddress: \"02:00:00:00:00:01\"}\n      set-name: a\n"}},
 	{"net-vlan-twice", []string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {}}\n  vlans:\n    x: {id: 5, link: a}\n    y: {id: 5, link: a}\n"},

@@ -26,9 +26,6 @@ func (h *Host) Problems() []fact.Problem {
 		for _, a := range i.Addresses {
 			h.address(i, a, taken)
 		}
-		if port := h.find(i.Parent); i.Kind == VLAN && port != nil && h.find(port.Master).is(Bond) {
-			h.Problem(i.Place, "net-vlan-on-port", i.Parent)
-		}
 		if v := (vlan{i.Parent, i.ID}); i.Kind == VLAN && i.ID > 0 && i.Parent != "" {
 			if other, is := vlans[v]; is {
 				h.Problem(i.Place, "net-vlan-twice", other)
