@@ -44,13 +44,14 @@ func NetworkProblems(texts map[string]string) (all []fact.Problem) {
 	return all
 }
 
-// twoPrograms finds interfaces that a program before this one configures too, by their places.
+// twoPrograms finds interfaces that a program before this one configures too, by their places, if one of them is
+// netplan: whether networkd and NetworkManager run is a rule's to know (LR-LINUX-TWO-MANAGERS).
 func (f *networkFiles) twoPrograms(places map[string]network.Place) {
 	for _, i := range f.Interfaces {
 		at := cmp.Or(append(list.Map(i.Addresses, func(a network.Address) network.Place { return a.Place }), i.DHCP.Place, i.Place)...)
 		switch other, twice := places[i.Name]; {
 		case len(i.Addresses) == 0 && !i.Dynamic || strings.ContainsAny(i.Name, "@*?[") || i.Name == "lo" || !strings.HasPrefix(at.File, "/etc/"):
-		case twice && !strings.Contains(at.File, "/ifcfg-"): // NetworkManager's, as its keyfiles
+		case twice && strings.Contains(at.File+other.File, "/netplan/"):
 			f.Problem(at, "net-two-programs", other.File)
 		default:
 			places[i.Name] = at
@@ -69,7 +70,8 @@ var (
 		"radvd":      regexp.MustCompile(`(?m)^[ \t]*interface[ \t]+([\w.-]+)`),
 		"dnsmasq":    regexp.MustCompile(`(?m)^[ \t]*interface=([\w.-]+)`),
 	}
-	// makers matches files of programs that create bridges and other interfaces.
+	// makers matches files of programs that create bridges and other interfaces, makes commands that do.
+	makes  = regexp.MustCompile(`\bbrctl[ \t]+addbr\b|\bvconfig[ \t]+add\b|\bl(?:ink)?[ \t]+add\b`)
 	makers = regexp.MustCompile(`^/etc/(?:docker|libvirt|cni|kubernetes|rancher|lxc|lxd|incus|openvswitch|pve|wireguard|systemd/nspawn)`)
 )
 
@@ -83,7 +85,7 @@ func unmade(texts map[string]string, made map[string]bool) (all []fact.Problem) 
 	}
 	for _, p := range slices.Sorted(maps.Keys(texts)) {
 		text := texts[p]
-		if makers.MatchString(p) || strings.Contains(text, "brctl addbr") {
+		if makers.MatchString(p) || makes.MatchString(text) {
 			return nil
 		}
 		for program, names := range namings {

@@ -38,11 +38,11 @@ var networkCases = []struct {
 	}},
 	{"net-two-programs", []string{
 		"==> /etc/netplan/50-cloud-init.yaml\nnetwork:\n  ethernets:\n    a:\n      dhcp4: true\n==> /etc/systemd/network/20-a.network\n[Match]\nName=a\n[Network]\nAddress=198.18.0.2/24\n",
-		"==> /etc/network/interfaces\niface a inet dhcp\n==> /etc/NetworkManager/system-connections/a.nmconnection\n[connection]\ninterface-name=a\n[ipv4]\nmethod=manual\naddress1=198.18.1.2/24\n",
 	}, []string{
 		"==> /etc/netplan/50-cloud-init.yaml\nnetwork:\n  ethernets:\n    a:\n      dhcp4: true\n==> /etc/systemd/network/20-a.network\n[Match]\nName=b\n[Network]\nAddress=198.18.0.2/24\n",
 		"==> /etc/netplan/50-cloud-init.yaml\nnetwork:\n  ethernets:\n    a:\n      dhcp4: true\n==> /etc/systemd/network/20-a.network\n[Match]\nName=a\n[Link]\nMTUBytes=1400\n",
 		"==> /etc/network/interfaces\niface a inet dhcp\n==> /etc/network/interfaces.d/a\niface a inet6 auto\n",
+		"==> /etc/network/interfaces\niface a inet dhcp\n==> /etc/NetworkManager/system-connections/a.nmconnection\n[connection]\ninterface-name=a\n[ipv4]\nmethod=manual\naddress1=198.18.1.2/24\n",
 	}},
 	{"net-router-far", []string{
 		"==> /etc/systemd/network/a.network\n[Match]\nName=eno1\n[Network]\nAddress=198.18.0.21/27\nGateway=198.18.0.62\n",
@@ -158,6 +158,7 @@ var networkCases = []struct {
 	}, []string{
 		"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {}}\n  vlans:\n    vlan5: {id: 5, link: a}\n==> /etc/nftables.conf\ntable inet f {\n chain c {\n  iifname { vlan5, eth7 } accept\n }\n}\n",
 		"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {}}\n  vlans:\n    vlan5: {id: 5, link: a}\n==> /etc/nftables.conf\ntable inet f {\n chain c {\n  iifname \"br0\" accept\n }\n}\n",
+		"==> /etc/network/interfaces\niface e.5 inet static\n address 198.18.0.1/24\n==> /etc/rc.local\nip link add link e name e.50 type vlan id 50\n==> /etc/iptables/rules.v4\n*filter\n-A INPUT -i e.50 -j ACCEPT\nCOMMIT\n",
 		"==> /etc/network/interfaces\niface br0 inet static\n bridge_ports none\n==> /etc/docker/daemon.json\n{}\n==> /etc/iptables/rules.v4\n*filter\n-A INPUT -i br1 -j ACCEPT\nCOMMIT\n",
 	}},
 	{"ifup-dhcp-mtu", []string{"==> /etc/network/interfaces\nauto e\niface e inet dhcp\n mtu 9000\n"},
