@@ -169,10 +169,10 @@ func TestHarmsOfAForeignPlan(t *testing.T) {
 // TestFixesAreInTheGrammar: a misplaced line moves to rc.conf only if rc.conf takes its value.
 func TestFixesAreInTheGrammar(t *testing.T) {
 	b := newBench(t, fact.FreeBSD, "14.3", "web")
-	for value, moves := range map[string]bool{"YES": false, "DHCP": true} {
-		p := b.fixes(t, tree{"/boot/loader.conf": `ifconfig_em0="` + value + "\"\n", "/etc/rc.conf": "hostname=\"x\"\n"})
-		if got := slices.ContainsFunc(p.Settings, func(s plan.Step) bool { return s.Name == "ifconfig_em0" }); got != moves || !moves && len(p.Decide) == 0 {
-			t.Errorf("%s: moved %t, decide %v", value, got, p.Decide)
+	for line, moves := range map[string]bool{`ifconfig_em0="YES"`: false, `syslogd_flags="NO"`: false, `sshd_enable="YES"`: true} {
+		p := b.fixes(t, tree{"/boot/loader.conf": line + "\n", "/etc/rc.conf": "hostname=\"x\"\n"})
+		if moved := len(p.Settings) == 1; moved != moves || moves == (len(p.Decide) == 1) {
+			t.Errorf("%s: settings %+v, decide %+v", line, p.Settings, p.Decide)
 		}
 	}
 }
