@@ -48,6 +48,9 @@ func derive(cmd *cobra.Command, rec *record.Record) study.Results {
 	for _, w := range rec.Warnings(r) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s: %s\n", rec.Name, w)
 	}
+	if !r.Complete && !rec.Spec.OnLiveHost() { // a live study's verdicts hold whenever it is stopped
+		r.NoVerdicts(rec.Spec)
+	}
 	return r
 }
 

@@ -38,15 +38,12 @@ func (h *Host) Problems() []fact.Problem {
 			h.Problem(m.Place, "net-undefined", m.Name)
 		}
 	}
-	for n, r := range h.Routes[:min(len(h.Routes), mostRoutes)] {
+	for n, r := range h.Routes[:min(len(h.Routes), 1000)] { // each is compared with those before it
 		h.route(n, r)
 	}
 	h.tables()
 	return h.problems
 }
-
-// mostRoutes bounds the routes that are compared with each other.
-const mostRoutes = 1000
 
 // places are the interfaces that have an address, and those with an address in a network.
 type places struct {
