@@ -5,7 +5,6 @@ package docs
 import (
 	_ "embed" // docs.pack
 	"strings"
-	"sync"
 
 	"linerate/internal/list"
 	"linerate/internal/pack"
@@ -17,11 +16,7 @@ import (
 var packed []byte
 
 // Pages returns the pages by their paths below docs.
-var Pages = sync.OnceValue(func() map[string]string {
-	body, _ := pack.Expand(packed) // the test reads every page
-	pages, _ := pack.Open[map[string]string](body)
-	return pages
-})
+var Pages = pack.Map[string](packed)
 
 // Topic is a page with its name in help. No topic has the name of a command, so that help can show
 // both by name.

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
-	"sync"
 
 	"linerate/internal/pack"
 )
@@ -20,11 +19,7 @@ import (
 var packed []byte
 
 // texts maps names to schemas.
-var texts = sync.OnceValue(func() map[string][]byte {
-	body, _ := pack.Expand(packed) // the test reads every schema
-	texts, _ := pack.Open[map[string][]byte](body)
-	return texts
-})
+var texts = pack.Map[[]byte](packed)
 
 // suffix is the suffix of the files' names.
 const suffix = ".schema.json"

@@ -32,6 +32,16 @@ func Open[T any](b []byte) (v T, ok bool) {
 	return v, ok
 }
 
+// Map returns a function that decodes a packed and compressed map when it is first called. Damaged
+// data gives an empty map: the tests of those who embed it read every entry.
+func Map[T any](packed []byte) func() map[string]T {
+	return sync.OnceValue(func() map[string]T {
+		body, _ := Expand(packed)
+		all, _ := Open[map[string]T](body)
+		return all
+	})
+}
+
 // maxExpanded is the maximum size of decompressed data.
 const maxExpanded = 64 << 20
 

@@ -51,3 +51,18 @@ func TestOtherBytes(t *testing.T) {
 		t.Error("a channel is packed")
 	}
 }
+
+// TestMap: a map comes back whole, and damaged data gives none.
+func TestMap(t *testing.T) {
+	body, err := Marshal(map[string]string{"a": "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := Compress(body)
+	if err != nil || Map[string](packed)()["a"] != "b" {
+		t.Errorf("%v, %v", Map[string](packed)(), err)
+	}
+	if got := Map[string](packed[:len(packed)/2])(); len(got) != 0 {
+		t.Errorf("half of it: %v", got)
+	}
+}

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"sync"
 
 	"linerate/internal/pack"
 )
@@ -18,11 +17,7 @@ import (
 //go:embed texts.pack
 var packed []byte
 
-var texts = sync.OnceValue(func() map[string]string {
-	body, _ := pack.Expand(packed) // the test reads every text
-	texts, _ := pack.Open[map[string]string](body)
-	return texts
-})
+var texts = pack.Map[string](packed)
 
 // Read returns a text by its path below internal/fact.
 func Read(name string) string { return texts()[name] }

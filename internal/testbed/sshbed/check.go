@@ -259,7 +259,10 @@ func (c *checker) ceiling(ctx context.Context) bool {
 // overload says whether that suffices to measure the DUT's maximum.
 func (c *checker) overload(sent load.Sent, got load.Received) bool {
 	s := Step{Name: "overload", Proves: "whether a study's part without a rate is valid here: it needs more than the DUT can forward"}
-	share := float64(got.RxPackets) / max(1, float64(sent.TxPackets))
+	if sent.TxPackets == 0 {
+		return c.say(s, hint.With(fmt.Errorf("the generator sent nothing in %g s", c.t.Seconds), "the machine was busy: give the check more time (--time)"))
+	}
+	share := float64(got.RxPackets) / float64(sent.TxPackets)
 	s.Found = fmt.Sprintf("of %s offered %s came through the DUT", show.Rate(sent.TxPPS), show.WholePercent(100*share))
 	if share*c.t.Headroom > 1 {
 		s.Found += fmt.Sprintf(": the generator cannot offer %g times what the DUT forwards. Give the parts of studies a rate that both manage, and ask for loss_ratio", c.t.Headroom)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"linerate/internal/hint"
+	"linerate/internal/load"
 	"linerate/internal/testbed"
 )
 
@@ -50,5 +51,17 @@ func TestKept(t *testing.T) {
 		if (err != nil) != beside || err == nil && found != "none of 400 frames got past the DUT" || err != nil && hint.Of(err) == "" {
 			t.Errorf("%d of 400: %q, %v", arrived, found, err)
 		}
+	}
+}
+
+// TestNothingOffered: a generator that sent nothing says nothing of the DUT's maximum.
+func TestNothingOffered(t *testing.T) {
+	var told Step
+	c := checker{t: Traffic{Seconds: 0.2, Headroom: 1.2}, tell: func(s Step) { told = s }}
+	if c.overload(load.Sent{}, load.Received{}) || told.OK || !strings.Contains(told.Hint, "--time") {
+		t.Errorf("nothing sent: %+v", told)
+	}
+	if !c.overload(load.Sent{TxPackets: 100, TxPPS: 500}, load.Received{RxPackets: 50}) || !strings.Contains(told.Found, "50 % came") {
+		t.Errorf("half came through: %+v", told)
 	}
 }
