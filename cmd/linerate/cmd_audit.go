@@ -133,21 +133,6 @@ func giveRole(in *audit.Input, given string) error {
 	return hosts.GiveRole(in, given, "given with --role")
 }
 
-// parseSeverity parses the severity given to a flag; "" stays "".
-func parseSeverity(flag, text string) (audit.Severity, error) {
-	if text == "" {
-		return "", nil
-	}
-	var known []string
-	for _, s := range audit.Severities() {
-		if string(s) == text {
-			return s, nil
-		}
-		known = append(known, string(s))
-	}
-	return "", hint.Unknown("severity for "+flag, text, known)
-}
-
 // judged holds the severity from which findings fail the command, and that from which they are shown.
 type judged struct{ floor, show audit.Severity }
 

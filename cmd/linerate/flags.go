@@ -9,6 +9,7 @@ import (
 	"linerate/internal/apply"
 	"linerate/internal/assemble"
 	"linerate/internal/assemble/hosts"
+	"linerate/internal/audit"
 	"linerate/internal/calc"
 	"linerate/internal/cli"
 	"linerate/internal/hint"
@@ -146,4 +147,19 @@ func onTarget(path string, t *target, do func(cmd *cobra.Command, m apply.Machin
 
 func notRoot(m apply.Machine) error {
 	return hint.With(fmt.Errorf("changing %s needs root", m.Where()), "run it with sudo or doas; over SSH: --become sudo")
+}
+
+// parseSeverity parses the severity given to a flag; "" stays "".
+func parseSeverity(flag, text string) (audit.Severity, error) {
+	if text == "" {
+		return "", nil
+	}
+	var known []string
+	for _, s := range audit.Severities() {
+		if string(s) == text {
+			return s, nil
+		}
+		known = append(known, string(s))
+	}
+	return "", hint.Unknown("severity for "+flag, text, known)
 }

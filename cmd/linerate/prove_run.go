@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -43,16 +42,6 @@ func look(cmd *cobra.Command, at *liveAt, s study.Spec, o live.Options) error {
 		o.Say("%s", why)
 	}
 	return writePilot(cmd.OutOrStdout(), s, out.Pilot, out.Watched)
-}
-
-// writePilot prints which effects a study of a given length could detect, and describes each metric.
-func writePilot(w io.Writer, s study.Spec, pilots map[string]study.Pilot, watched []string) error {
-	page := show.NewPage(cli.StyleOf(w))
-	study.PrintForecast(page, s, pilots)
-	for _, line := range watched {
-		page.Paragraph("", "  ", line)
-	}
-	return page.Flush(w)
 }
 
 func talker(cmd *cobra.Command) func(string, ...any) {

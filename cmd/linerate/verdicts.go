@@ -18,6 +18,7 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/lab"
 	"linerate/internal/list"
+	"linerate/internal/show"
 	"linerate/internal/stats"
 	"linerate/internal/study"
 )
@@ -172,4 +173,14 @@ func blocksWithin(s study.Spec, within time.Duration) int {
 		return mostBlocks
 	}
 	return max(3, min(mostBlocks, 3+int((within-least)/each)))
+}
+
+// writePilot prints which effects a study of a given length could detect, and describes each metric.
+func writePilot(w io.Writer, s study.Spec, pilots map[string]study.Pilot, watched []string) error {
+	page := show.NewPage(cli.StyleOf(w))
+	study.PrintForecast(page, s, pilots)
+	for _, line := range watched {
+		page.Paragraph("", "  ", line)
+	}
+	return page.Flush(w)
 }

@@ -49,7 +49,9 @@ type reader func(p *Product, files []File) Config
 // readers maps products to their parsers.
 var readers = map[string]reader{
 	"opnsense": readOPNsense, "pfsense": readPfSense, "vyos": readVyOS, "openwrt": readOpenWrt, "truenas-core": readTrueNAS, "truenas-scale": readTrueNAS,
-	"proxmox": readProxmox,
+	// Proxmox VE is Debian: its settings are in Debian's files, some of which its packages install (see the
+	// record's sets), and its web interface writes /etc/network/interfaces, which ifupdown2 reads.
+	"proxmox": func(*Product, []File) Config { return Config{} },
 }
 
 // Read parses a product's configuration: first the lines that the product sets by itself, then
@@ -110,8 +112,3 @@ const (
 	maxLines = 200_000
 	maxItems = 20_000
 )
-
-// readProxmox parses nothing: Proxmox VE is Debian, so its settings are in Debian's files, some of
-// which its packages install (see the record's sets). /etc/network/interfaces is ifupdown2's; the
-// web interface writes the same file.
-func readProxmox(*Product, []File) Config { return Config{} }

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"context"
 	_ "embed" // sample.sh
 	"fmt"
 	"math"
@@ -10,8 +9,6 @@ import (
 	"time"
 
 	"linerate/internal/apply"
-	"linerate/internal/host"
-	"linerate/internal/instrument"
 )
 
 //go:embed sample.sh
@@ -49,36 +46,6 @@ type Sample struct {
 	Services []string // processes of the watched service, with their start times
 
 	unread error // why Kernel and Interrupts are NaN
-}
-
-// looker reads one host.
-type looker struct {
-	host.Runner
-	connections bool
-	service     string
-	kernel      instrument.KernelClock // nil: use the host's own accounts
-}
-
-// look takes a sample.
-func (l *looker) look(ctx context.Context) (Sample, error) {
-	connections := ""
-	if l.connections {
-		connections = "yes"
-	}
-	start := time.Now()
-	out, err := l.Run(ctx, sampleScript, []string{"look", connections, l.service}, nil)
-	if err != nil {
-		return Sample{}, fmt.Errorf("read the counters of %s: %w", l.Where(), err)
-	}
-	s, err := parseSample(string(out))
-	if err != nil {
-		return s, fmt.Errorf("read the counters of %s: %w", l.Where(), err)
-	}
-	s.At, s.Took = start, time.Since(start)
-	if l.kernel != nil {
-		s.unread = l.meter(&s)
-	}
-	return s, nil
 }
 
 // parseSample parses the output of sample.sh.

@@ -6,8 +6,11 @@ import (
 	"math"
 	"net/url"
 	"strings"
+	"time"
 
 	"linerate/internal/hint"
+	"linerate/internal/host"
+	"linerate/internal/instrument"
 	"linerate/internal/list"
 	"linerate/internal/study"
 )
@@ -165,4 +168,34 @@ func webURL(text string) (*url.URL, error) {
 		return nil, hint.With(hint.Usagef("%q is not a URL", text), "such as http://www1.example.net/health")
 	}
 	return u, nil
+}
+
+// looker reads one host.
+type looker struct {
+	host.Runner
+	connections bool
+	service     string
+	kernel      instrument.KernelClock // nil: use the host's own accounts
+}
+
+// look takes a sample.
+func (l *looker) look(ctx context.Context) (Sample, error) {
+	connections := ""
+	if l.connections {
+		connections = "yes"
+	}
+	start := time.Now()
+	out, err := l.Run(ctx, sampleScript, []string{"look", connections, l.service}, nil)
+	if err != nil {
+		return Sample{}, fmt.Errorf("read the counters of %s: %w", l.Where(), err)
+	}
+	s, err := parseSample(string(out))
+	if err != nil {
+		return s, fmt.Errorf("read the counters of %s: %w", l.Where(), err)
+	}
+	s.At, s.Took = start, time.Since(start)
+	if l.kernel != nil {
+		s.unread = l.meter(&s)
+	}
+	return s, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/audit"
 	"linerate/internal/evidence"
+	"linerate/internal/fact/release"
 	"linerate/internal/fleet"
 	"linerate/internal/tunable"
 	"linerate/internal/tunable/explain"
@@ -133,4 +134,46 @@ func (p *Pages) Says(rule string) string {
 // several reports findings under more than one name of a tunable, as for several devices.
 func several(on *OnFleet) bool {
 	return on != nil && slices.ContainsFunc(on.Counts, func(c fleet.TunableCount) bool { return c.Tunable != on.Counts[0].Tunable })
+}
+
+// beside is a page's JSON: the output of explain, with links.
+type beside struct {
+	explain.Page
+	Same  []link   `json:"same_concept_pages,omitempty"`
+	Fleet *OnFleet `json:"fleet,omitempty"` // on a server with a ledger
+}
+
+// link is a link to a page of the site.
+type link struct {
+	OS   string `json:"os"`
+	Name string `json:"name"`
+	URL  string `json:"url"`
+	Is   string `json:"default,omitempty"`
+}
+
+// same returns links to the other tunables of the record's concept.
+func (m *maker) same(r *tunable.Record) (all []link) {
+	if r.Concept == "" {
+		return nil
+	}
+	for _, o := range m.Catalogue.WithConcept(r.Concept) {
+		if o == r || o.Driver != "" && r.Driver == "" && o.OS == r.OS {
+			continue
+		}
+		e := o.Entry(release.Release{})
+		all = append(all, link{o.OS, o.Name, "../../" + m.urls[o] + ".html", defaultOf(e)})
+	}
+	return all
+}
+
+func defaultOf(e tunable.Entry) string {
+	switch {
+	case !e.Exists && e.RemovedIn != "":
+		return "gone since " + e.RemovedIn
+	case !e.Exists:
+		return "not there"
+	case e.DefaultIsFormula:
+		return "computed"
+	}
+	return e.Default
 }

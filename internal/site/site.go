@@ -145,21 +145,6 @@ func filled(text, name string) string {
 	}
 }
 
-// beside is a page's JSON: the output of explain, with links.
-type beside struct {
-	explain.Page
-	Same  []link   `json:"same_concept_pages,omitempty"`
-	Fleet *OnFleet `json:"fleet,omitempty"` // on a server with a ledger
-}
-
-// link is a link to a page of the site.
-type link struct {
-	OS   string `json:"os"`
-	Name string `json:"name"`
-	URL  string `json:"url"`
-	Is   string `json:"default,omitempty"`
-}
-
 // tunable writes a record's page and its JSON.
 func (m *maker) tunable(r *tunable.Record, p explain.Page, on *OnFleet) error {
 	d := beside{p, m.same(r), on}
@@ -188,33 +173,6 @@ func shown(all []explain.Evidence) map[string][]explain.Evidence {
 		parts["first"], parts["rest"] = parts["rest"], nil
 	}
 	return parts
-}
-
-// same returns links to the other tunables of the record's concept.
-func (m *maker) same(r *tunable.Record) (all []link) {
-	if r.Concept == "" {
-		return nil
-	}
-	for _, o := range m.Catalogue.WithConcept(r.Concept) {
-		if o == r || o.Driver != "" && r.Driver == "" && o.OS == r.OS {
-			continue
-		}
-		e := o.Entry(release.Release{})
-		all = append(all, link{o.OS, o.Name, "../../" + m.urls[o] + ".html", defaultOf(e)})
-	}
-	return all
-}
-
-func defaultOf(e tunable.Entry) string {
-	switch {
-	case !e.Exists && e.RemovedIn != "":
-		return "gone since " + e.RemovedIn
-	case !e.Exists:
-		return "not there"
-	case e.DefaultIsFormula:
-		return "computed"
-	}
-	return e.Default
 }
 
 // write renders a template and stores the page.

@@ -3,7 +3,6 @@ package study
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -245,47 +244,4 @@ var notInNames = regexp.MustCompile(`[^a-z0-9._-]+`)
 // nameLike turns a text into the nearest valid name.
 func nameLike(text string) string {
 	return strings.Trim(notInNames.ReplaceAllString(strings.ToLower(text), "-"), "-._")
-}
-
-// notSwept extends a problem with advice where a name refers to a parameter that the study does not sweep.
-func (s *Spec) notSwept(bad *yamlfile.Problem, name string) *yamlfile.Problem {
-	ref := reference.FindString(name)
-	if ref == "" {
-		return bad
-	}
-	bad.What = "nothing sweeps " + ref + ", which is in the name " + name
-	bad.Advice = "add a sweep with parameter: " + referred(ref)
-	if len(s.Sweep) > 0 {
-		bad.Advice = hint.Of(hint.Unknown("parameter", referred(ref), s.parameters()))
-	}
-	return bad
-}
-
-func (s *Spec) parameters() (names []string) {
-	return list.Map(s.Sweep, func(w Sweep) string { return w.Parameter })
-}
-
-// ofItsOwn advises how to give two things of the same name distinct names.
-func (s *Spec) ofItsOwn(at Point) string {
-	if len(at) == 0 {
-		return "give each a unique name"
-	}
-	return "a sweep makes one of each value: write $" + slices.Sorted(maps.Keys(at))[0] + " into the name"
-}
-
-// checkSwept refuses a sweep whose parameter no variant and no part uses.
-func (s *Spec) checkSwept() *yamlfile.Problem {
-	for i, w := range s.Sweep {
-		if !s.mentions(w.Parameter) {
-			return yamlfile.Wrong("sweep["+number(float64(i))+"]", "sweep of nothing: no variant and no part has $%s", w.Parameter).
-				Advise("write $%s where its values belong: name: rules-$%s, settings: [{firewall: {linear: $%s}}]", w.Parameter, w.Parameter, w.Parameter)
-		}
-	}
-	return nil
-}
-
-func (s *Spec) mentions(parameter string) bool {
-	at := func(p Point) bool { _, ok := p[parameter]; return ok }
-	return slices.ContainsFunc(s.Variants, func(v Variant) bool { return at(v.At) }) ||
-		slices.ContainsFunc(s.Parts, func(p Part) bool { return at(p.At) })
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"linerate/internal/hint"
-	"linerate/internal/list"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
 	"linerate/internal/yamlfile"
@@ -246,8 +245,6 @@ const (
 	GateLost    = "lost"    // one connection in a hundred or more ended without being recorded
 )
 
-var connectionGates = gatesOfWindows(GateRefused, GateLost, GateNothing, GateGuard)
-
 // ConnectionTrial returns the trial that the study's record keeps for an arm of
 // a window. Windows of the ramp do not count.
 func ConnectionTrial(s Spec, w Window, variant string, c Connections) Trial {
@@ -272,10 +269,4 @@ func ConnectionTrial(s Spec, w Window, variant string, c Connections) Trial {
 	t.Metrics, t.Reasons = Judge(part, s.Gates, *t.Observed)
 	t.Valid = len(t.Reasons) == 0
 	return t
-}
-
-// allWindows reports whether every window of a study by connection is on record.
-func allWindows(s Spec, trials []Trial) bool {
-	last := list.Filter(trials, func(t Trial) bool { return t.Block == s.Parts[0].Blocks })
-	return len(last) > 0
 }

@@ -181,3 +181,29 @@ func warnDrops(r *Results) {
 		}
 	}
 }
+
+// around returns the 95 % interval of per-block estimates; unknown if it does
+// not contain the estimate from the means, which use other blocks.
+func around(mean float64, values []float64) (low, high stats.Number) {
+	t := stats.OneSample(values, 0.95)
+	if t.Low > mean || t.High < mean {
+		return stats.Number{}, stats.Number{}
+	}
+	return stats.Num(t.Low), stats.Num(t.High)
+}
+
+// relativeLine fits a line by least squares of relative deviations: points of
+// hundreds of nanoseconds weigh as much as points of tens of thousands.
+func relativeLine(x, y []float64) (base, each float64) {
+	var w, wx, wy, wxx, wxy float64
+	for i := range x {
+		k := 1 / (y[i] * y[i])
+		w, wx, wy, wxx, wxy = w+k, wx+k*x[i], wy+k*y[i], wxx+k*x[i]*x[i], wxy+k*x[i]*y[i]
+	}
+	d := w*wxx - wx*wx
+	if d == 0 {
+		return wy / w, 0
+	}
+	each = (w*wxy - wx*wy) / d
+	return (wy - each*wx) / w, each
+}

@@ -157,3 +157,11 @@ func (g *Gates) check() *yamlfile.Problem {
 	}
 	return nil
 }
+
+var connectionGates = gatesOfWindows(GateRefused, GateLost, GateNothing, GateGuard)
+
+// allWindows reports whether every window of a study by connection is on record.
+func allWindows(s Spec, trials []Trial) bool {
+	last := list.Filter(trials, func(t Trial) bool { return t.Block == s.Parts[0].Blocks })
+	return len(last) > 0
+}

@@ -19,7 +19,10 @@ type statement struct {
 }
 
 // forms are the ways in which files are written.
-var forms = map[string]func(f format, text string) []statement{"ini": ini, "words": words, "blocks": blocks, "yaml": yaml, "json": jsonText}
+var forms = map[string]func(f format, text string) []statement{
+	"ini": ini, "words": words, "blocks": blocks, "yaml": yaml,
+	"json": func(f format, text string) []statement { return yaml(f, uncommented(text)) },
+}
 
 // ini reads [SECTION] and KEY=VALUE, where a line that ends with \ continues.
 func ini(_ format, text string) (all []statement) {
@@ -145,11 +148,7 @@ func blocks(f format, text string) (all []statement) {
 // comment matches a string, or a comment of C, C++ or the shell.
 var comment = regexp.MustCompile(`"(?:[^"\\\n]|\\.)*"|//[^\n]*|#[^\n]*|/\*(?s:.*?)\*/`)
 
-// jsonText reads JSON with comments.
-func jsonText(f format, text string) []statement {
-	return yaml(f, uncommented(text))
-}
-
+// uncommented returns JSON without its comments.
 func uncommented(text string) string {
 	return comment.ReplaceAllStringFunc(text, func(c string) string {
 		if c[0] == '"' {

@@ -11,7 +11,9 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/list"
+	"linerate/internal/load"
 	"linerate/internal/port"
+	"linerate/internal/show"
 	"linerate/internal/testbed"
 	"linerate/internal/wait"
 )
@@ -151,4 +153,34 @@ func (c *checker) named(name, device string) bool {
 		wired = wired || w.From == testbed.Generator+"/"+device
 	}
 	return wired == (name == testbed.Generator)
+}
+
+// ceiling measures what the generator can send: without the DUT, if a wire bypasses
+// it, and through it, where it should exceed what the DUT forwards.
+func (c *checker) ceiling(ctx context.Context) bool {
+	s := Step{Name: "ceiling", Proves: "what the generator can send: a rate near it is the generator's, not the DUT's"}
+	sent, got, err := c.t.Through(ctx, c.bed.ways[0].Generator, c.bed.ways[0].Receiver, 0, c.t.Seconds)
+	s.Found = fmt.Sprintf("%.3g Mpps of 64-byte frames sent; no wire leads past the DUT, so the receiver's is not known", sent.TxPPS/1e6)
+	if from, to, none := c.bed.Bypass(); none == nil && err == nil {
+		var past load.Sent
+		var all load.Received
+		past, all, err = c.t.Through(ctx, from, to, 0, c.t.Seconds)
+		s.Proves = "what generator and receiver can do without a DUT: a rate near it is theirs"
+		s.Found = fmt.Sprintf("%.3g Mpps of 64-byte frames sent, %.3g Mpps received", past.TxPPS/1e6, all.RxPPS/1e6)
+	}
+	return c.say(s, err) && c.overload(sent, got)
+}
+
+// overload says whether that suffices to measure the DUT's maximum.
+func (c *checker) overload(sent load.Sent, got load.Received) bool {
+	s := Step{Name: "overload", Proves: "whether a study's part without a rate is valid here: it needs more than the DUT can forward"}
+	if sent.TxPackets == 0 {
+		return c.say(s, hint.With(fmt.Errorf("the generator sent nothing in %g s", c.t.Seconds), "the machine was busy: give the check more time (--time)"))
+	}
+	share := float64(got.RxPackets) / float64(sent.TxPackets)
+	s.Found = fmt.Sprintf("of %s offered %s came through the DUT", show.Rate(sent.TxPPS), show.WholePercent(100*share))
+	if share*c.t.Headroom > 1 {
+		s.Found += fmt.Sprintf(": the generator cannot offer %g times what the DUT forwards. Give the parts of studies a rate that both manage, and ask for loss_ratio", c.t.Headroom)
+	}
+	return c.say(s, nil)
 }

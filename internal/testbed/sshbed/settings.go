@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
 
 	"linerate/internal/apply"
-	"linerate/internal/host"
 	"linerate/internal/knob"
 	"linerate/internal/list"
 	"linerate/internal/plan"
@@ -229,56 +227,4 @@ func (b *Bed) allowed(ctx context.Context, v variant) error {
 		}
 	}
 	return nil
-}
-
-// addStep adds a setting that takes a script.
-func (b *Bed) addStep(v *variant, s setting.Setting) error {
-	switch s.Mechanism {
-	case setting.Command:
-		if len(s.Undo) == 0 && b.o.Reset != Reboot {
-			return testbed.Unavailable(s, "nothing is known of how it is undone: give it undo: [command, …], or the study reset: reboot")
-		}
-		if why := testbed.Touches(b.o.File.Hosts.DUT.Management, s.Undo); why != "" {
-			return testbed.Unavailable(s, "refused: %s", why)
-		}
-		undo := "true"
-		if len(s.Undo) > 0 {
-			undo = words(s.Undo)
-		}
-		v.steps = append(v.steps, step{words(s.Argv), undo})
-		return nil
-	case setting.Route:
-		return b.addRoute(v, s)
-	case setting.NFT, setting.PF, setting.IPFW, setting.Firewall:
-		return b.addRules(v, s)
-	}
-	return testbed.Unavailable(s, "this testbed has no way to set it")
-}
-
-func (b *Bed) addRoute(v *variant, s setting.Setting) error {
-	prefix, err := netip.ParsePrefix(s.Name)
-	via, err2 := netip.ParseAddr(s.Value)
-	if err != nil || err2 != nil || s.Device != "" {
-		return testbed.Unavailable(s, "over SSH a route is PREFIX via ADDRESS")
-	}
-	do, undo := []string{"ip", "route", "add", prefix.String(), "via", via.String()}, []string{"ip", "route", "del", prefix.String(), "via", via.String()}
-	if b.id.OS == "freebsd" {
-		family := "-4"
-		if via.Is6() {
-			family = "-6"
-		}
-		do, undo = []string{"route", "-q", "add", family, "-net", prefix.String(), via.String()}, []string{"route", "-q", "delete", family, "-net", prefix.String(), via.String()}
-	}
-	mark := fmt.Sprintf(`"$1/route.%d"`, len(v.steps))
-	v.steps = append(v.steps, step{words(do) + " && : >" + mark, "if [ -f " + mark + " ]; then " + words(undo) + "; rm -f " + mark + "; fi"})
-	return nil
-}
-
-// words quotes a command for a shell.
-func words(argv []string) string {
-	quoted := make([]string, len(argv))
-	for i, a := range argv {
-		quoted[i] = host.Quote(a)
-	}
-	return strings.Join(quoted, " ")
 }
