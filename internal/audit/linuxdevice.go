@@ -85,12 +85,6 @@ type deviceLine struct {
 	tree, setting string
 }
 
-// deviceValue returns a device's value of the setting, from files or the running host.
-func (a *auditor) deviceValue(d deviceLine, device string) (float64, bool) {
-	v, _ := a.f.Value(d.tree + device + "." + d.setting) // "" is not a number
-	return number(v)
-}
-
 func number(value string) (float64, bool) {
 	n, ok := tunable.ParseInteger(strings.TrimSpace(value))
 	if !ok {
@@ -212,7 +206,8 @@ func (a *auditor) siblings(d deviceLine) []fact.Tunable {
 // defaultOf returns the initial value of interfaces: conf.default, from files or the kernel's
 // default.
 func (a *auditor) defaultOf(d deviceLine) (float64, bool) {
-	if v, ok := a.deviceValue(d, "default"); ok {
+	set, _ := a.f.Value(d.tree + "default." + d.setting) // "" is not a number
+	if v, ok := number(set); ok {
 		return v, true
 	}
 	text, ok := d.rec.InstanceDefaults[d.tree+"default."+d.setting]
@@ -225,7 +220,7 @@ func (a *auditor) defaultOf(d deviceLine) (float64, bool) {
 // oneDevice checks a line for one interface against conf.all.
 func (a *auditor) oneDevice(d deviceLine) []candidate {
 	v, ok := number(d.Value)
-	all, known := a.deviceValue(d, "all")
+	all, known := number(a.env.Text(d.tree + "all." + d.setting))
 	if !ok || !known {
 		return nil
 	}

@@ -85,6 +85,9 @@ func (a *auditor) atOdds(j judged) bool {
 // unknown memory, it must be violated with 1 GiB and with 1 TiB.
 func (a *auditor) disagree(l fact.Line, k tunable.Coupling) []candidate {
 	envs, where := []tunable.Env{a.env}, ""
+	if i := strings.LastIndex(k.Name, "IF"); i >= 0 { // of the same interface
+		k.Name = l.Name[:strings.LastIndexByte(l.Name, '.')+1] + k.Name[i+len("IF."):]
+	}
 	if a.env.Text(k.Name) == "" && a.f.Memory.Physical == 0 {
 		envs, where = []tunable.Env{a.machine(usual, false), a.machine(huge, false)}, ", its default with "+size(huge, false)
 	}
