@@ -127,7 +127,8 @@ func (a *auditor) problems() []candidate {
 			continue
 		}
 		if p.Kind == fact.ProblemSlip {
-			all = append(all, a.says("LR-SLIP", p.Message, fact.Line{Name: p.Message, File: p.File, Number: p.Line, Text: p.Text}, with{"detail": p.Detail}))
+			said := append(strings.Split(p.Detail, "\t"), "", "")
+			all = append(all, a.says("LR-SLIP", p.Message, fact.Line{Name: p.Message, File: p.File, Number: p.Line, Text: p.Text}, with{"detail": said[0], "why": said[1], "fix": said[2]}))
 			continue
 		}
 		rule, of := "LR-SYNTAX", "refused"

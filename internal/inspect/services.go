@@ -60,6 +60,7 @@ func (in *inspection) texts(below string) {
 		}
 	}
 	in.addSlips("", fact.SlipsAcross(in.written))
+	in.addSlips("", vocabulary.Lacking(in.written))
 	in.addSlips("", in.filterProblems())
 	if in.f.OS == fact.Linux {
 		in.addSlips("", linux.NetworkProblems(in.written))

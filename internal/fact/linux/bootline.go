@@ -206,19 +206,20 @@ func Distribution(files fact.Files) string {
 // osRelease returns what a system is, first, and what it is like.
 func osRelease(files fact.Files) (names []string, says bool) {
 	_, text, says := fact.FirstText(files, "/etc/os-release", "/usr/lib/os-release")
-	said := osReleaseKeys(text)
-	if id, ok := said["ID"]; ok {
+	said := assigned(strings.ToLower(text))
+	if id, ok := said["id"]; ok {
 		names = append(names, id)
 	}
-	return append(names, strings.Fields(said["ID_LIKE"])...), says
+	return append(names, strings.Fields(said["id_like"])...), says
 }
 
-// osReleaseKeys parses the variables of os-release(5), in lower case.
-func osReleaseKeys(text string) map[string]string {
+// assigned parses assignments of variables, as in os-release(5).
+func assigned(text string) map[string]string {
 	said := map[string]string{}
 	for _, l := range fact.Lines(text) {
-		key, value, _ := strings.Cut(l, "=")
-		said[key] = strings.ToLower(strings.Trim(value, `"' `))
+		if key, value, ok := strings.Cut(strings.TrimSpace(l), "="); ok {
+			said[key] = strings.Trim(value, `"' `)
+		}
 	}
 	return said
 }

@@ -32,10 +32,6 @@ func (c *Config) modprobe(files fact.Files, p string) {
 	text, _ := files.Read(p)
 	for number, raw := range joined(text) {
 		w := strings.Fields(raw)
-		if len(w) > 0 && w[0][0] != '#' && !strings.Contains(w[0], "REDACTED") && !slices.Contains(modprobeWords, w[0]) {
-			c.Problems = append(c.Problems, fact.Problem{File: p, Line: number, Text: raw, Kind: fact.ProblemSyntax,
-				Message: "modprobe.d has no such directive: " + notHere(w)})
-		}
 		if len(w) > 2 && w[0] == "install" {
 			c.add(p, number, raw, fact.Modprobe, "when the module is loaded", append(applied(w[1], raw), blocked(w)...)...)
 		}
@@ -95,17 +91,6 @@ func UnreadNames(files fact.Files) (all []fact.Problem) {
 		}
 	}
 	return all
-}
-
-// modprobeWords are the directives of modprobe.d(5).
-var modprobeWords = []string{"alias", "blacklist", "config", "include", "install", "options", "remove", "softdep", "weakdep"}
-
-// notHere says where a line belongs that modprobe ignores.
-func notHere(w []string) string {
-	if name, _, ok := strings.Cut(w[0], "="); strings.Contains(name, ".") && (ok || len(w) > 1 && w[1] == "=") {
-		return "a sysctl belongs in /etc/sysctl.d"
-	}
-	return "they are " + strings.Join(modprobeWords, ", ")
 }
 
 // ReadModulesLoad reads what is loaded at boot before sysctl.d is applied: modules-load.d(5) and

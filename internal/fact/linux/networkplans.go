@@ -205,7 +205,7 @@ func (f *networkFiles) keyfile(p string, entries []entry, name string, ids map[s
 			i.Dynamic = i.Dynamic || !six && (e.value == "auto" || e.value == "shared")
 			f.Open[true] = f.Open[true] || six && e.value != "manual"
 		default:
-			if e.section == "bond" {
+			if e.section == "bond" || e.section == "bridge" {
 				i.SetBond(e.key, e.value, at)
 			} else if six || e.section == "ipv4" {
 				of := network.Route{Place: at, Dev: name, Table: valueIn(entries, e.section, "route-table"), Metric: valueIn(entries, e.section, "route-metric")}
@@ -339,9 +339,9 @@ func (f *networkFiles) stanzaKey(i *network.Interface, key string, words []strin
 	case "up", "post-up", "pre-up":
 		f.Elsewhere = f.Elsewhere || slices.Contains(words, "route") || slices.Contains(words, "rule")
 	default:
-		if option, is := strings.CutPrefix(key, "bond-"); is {
-			i.Kind = network.Bond
-			i.SetBond(option, words[0], at)
+		if kind, option, _ := strings.Cut(key, "-"); kind == network.Bond || kind == network.Bridge && i.Kind != network.Bond {
+			i.Kind = kind
+			i.SetBond(option, strings.Join(words, " "), at)
 		}
 	}
 }
@@ -354,10 +354,9 @@ func (f *networkFiles) ifcfg() {
 			continue
 		}
 		values := map[string]entry{}
-		for n, raw := range fact.Lines(f.texts[p]) {
-			if key, value, ok := strings.Cut(strings.TrimSpace(raw), "="); ok {
-				values[key] = entry{key: key, value: strings.Trim(value, `"' `), number: n + 1}
-			}
+		for _, e := range ini(f.texts[p]) {
+			e.value = strings.Trim(e.value, `"' `)
+			values[e.key] = e
 		}
 		if strings.EqualFold(values["ONBOOT"].value, "no") || name == "lo" {
 			continue

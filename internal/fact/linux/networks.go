@@ -180,19 +180,11 @@ func (f *networkFiles) networkd() {
 }
 
 func (f *networkFiles) netdev(p string, entries []entry) {
-	name, kind := "", ""
-	for _, e := range entries {
-		switch e.section + "." + e.key {
-		case "NetDev.Name":
-			name = e.value
-		case "NetDev.Kind":
-			kind = e.value
-		}
-	}
+	name := valueIn(entries, "NetDev", "Name")
 	if !validName(name) {
 		return
 	}
-	i := f.create(name, kind, network.Place{File: p, Line: 1})
+	i := f.create(name, valueIn(entries, "NetDev", "Kind"), network.Place{File: p, Line: 1})
 	for _, e := range entries {
 		at := network.Place{File: p, Line: e.number}
 		switch e.section + "." + e.key {
@@ -200,13 +192,15 @@ func (f *networkFiles) netdev(p string, entries []entry) {
 			i.Place = at
 		case "NetDev.MTUBytes":
 			i.MTU, i.MTUPlace = fact.Int(e.value), at
-		case "Bond.Mode", "Bond.MIIMonitorSec", "Bond.ARPIntervalSec", "Bond.UpDelaySec", "Bond.DownDelaySec":
-			i.SetBond(e.key, e.value, at)
 		case "VLAN.Id":
 			i.ID = fact.Int(e.value)
 		case "Tunnel.Local", "VXLAN.Local":
 			i.Local, _ = netip.ParseAddr(e.value)
 			i.LocalPlace = at
+		default:
+			if e.section == "Bond" || e.section == "Bridge" {
+				i.SetBond(e.key, e.value, at)
+			}
 		}
 	}
 }
@@ -232,6 +226,7 @@ func (f *networkFiles) networkFile(p string, entries []entry, before []string) [
 			return before
 		}
 	}
+	matched := names
 	if !plain {
 		names, others = []string{"@" + p}, others || slices.ContainsFunc(names, func(n string) bool { return n[0] == '!' })
 	}
@@ -243,12 +238,7 @@ func (f *networkFiles) networkFile(p string, entries []entry, before []string) [
 	if others {
 		return before
 	}
-	for _, e := range entries {
-		if e.section == "Match" && e.key == "Name" {
-			before = append(before, strings.Fields(e.value)...)
-		}
-	}
-	return before
+	return append(before, matched...)
 }
 
 func (f *networkFiles) networkEntries(i *network.Interface, p string, entries []entry, shared bool) {
@@ -256,12 +246,8 @@ func (f *networkFiles) networkEntries(i *network.Interface, p string, entries []
 	for n, e := range entries {
 		at := network.Place{File: p, Line: e.number}
 		section := func(key string) string {
-			for _, o := range entries {
-				if o.of == e.of && o.key == key {
-					return o.value
-				}
-			}
-			return ""
+			o, _ := list.Find(entries, func(o entry) bool { return o.of == e.of && o.key == key })
+			return o.value
 		}
 		first := n == 0 || entries[n-1].of != e.of
 		switch e.section + "." + e.key {

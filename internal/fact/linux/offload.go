@@ -64,10 +64,8 @@ func kindOf(name string) string {
 // linkDevices returns the interfaces that a .link file applies to: the name that it assigns, or
 // those that it matches by name; none if it matches by anything else.
 func linkDevices(entries []entry) []string {
-	for _, e := range entries {
-		if e.section == "Link" && e.key == "Name" {
-			return []string{e.value}
-		}
+	if name := valueIn(entries, "Link", "Name"); name != "" {
+		return []string{name}
 	}
 	return matchedNames(entries, "OriginalName")
 }

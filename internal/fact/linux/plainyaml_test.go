@@ -11,10 +11,10 @@ import (
 func TestPlainYAML(t *testing.T) {
 	for name, text := range map[string]string{
 		"a billion laughs":        "a: &a [x, x]\nb: &b [*a, *a]\n",
-		"brackets on one line":    strings.Repeat("[", 1000),
-		"brackets line by line":   strings.Repeat("[\n", 1000),
+		"brackets on one line":    strings.Repeat("[", 2000),
+		"brackets line by line":   strings.Repeat("[\n", 2000),
 		"sequences in sequences":  strings.Repeat("- ", 1000),
-		"deep by indentation":     strings.Repeat(" ", 500) + "a: 1\n",
+		"deep by indentation":     strings.Repeat(" ", 2000) + "a: 1\n",
 		"more than a megabyte":    strings.Repeat("a: 1\n", 1<<18),
 		"a blank block":           "a: |\n" + strings.Repeat(" \n", 50_000),
 		"an alias in a flow list": "a: [*x]\n",

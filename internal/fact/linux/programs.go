@@ -1,7 +1,9 @@
 package linux
 
 import (
+	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -10,6 +12,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/list"
+	"linerate/internal/yamlfile"
 )
 
 // ReadScripts reads commands that set tunables when interfaces come up or at the end of boot:
@@ -108,20 +111,20 @@ func (c *Config) interfaces(p, text string) {
 			line := strings.NewReplacer("$IFACE", link, "${IFACE}", link).Replace(strings.Join(w[1:], " "))
 			c.add(p, i+1, raw, fact.Conf, "when the interface comes up", commands(line)...)
 		default:
-			c.add(p, i+1, raw, fact.Conf, "", ifupEthtool(link, w)...)
+			c.add(p, i+1, raw, fact.Conf, "", ethtoolKey(link, w[0], w[1])...)
 		}
 	}
 }
 
-// ifupOptions maps key prefixes that Debian's package ethtool adds to interfaces(5) to options of
-// ethtool.
-var ifupOptions = []struct{ key, option string }{{"offload-", "-K"}, {"hardware-dma-ring-", "-G"}, {"hardware-irq-coalesce-", "-C"}, {"ethernet-pause-", "-A"}}
+// ethtoolKeys maps prefixes of keys to options of ethtool: of Debian's package ethtool in interfaces(5), and of NetworkManager.
+var ethtoolKeys = []struct{ key, option string }{{"offload-", "-K"}, {"hardware-dma-ring-", "-G"}, {"hardware-irq-coalesce-", "-C"}, {"ethernet-pause-", "-A"},
+	{"ring-", "-G"}, {"feature-", "-K"}, {"coalesce-", "-C"}, {"channels-", "-L"}, {"pause-", "-A"}}
 
-// ifupEthtool translates keys such as "offload-gro off".
-func ifupEthtool(link string, w []string) []assignment {
-	for _, o := range ifupOptions {
-		if name, ok := strings.CutPrefix(w[0], o.key); ok && validName(link) && validName(name) {
-			return []assignment{{"ethtool " + o.option + " " + link + " " + name, w[1]}}
+// ethtoolKey translates keys such as "offload-gro off", ring-rx=4096 and feature-gro=false.
+func ethtoolKey(link, key, value string) []assignment {
+	for _, o := range ethtoolKeys {
+		if name, ok := strings.CutPrefix(key, o.key); ok && validName(link) && validName(name) {
+			return []assignment{{"ethtool " + o.option + " " + link + " " + name, cmp.Or(map[string]string{"true": "on", "false": "off"}[value], value)}}
 		}
 	}
 	return nil
@@ -155,37 +158,19 @@ func ReadNetworkManager(files fact.Files) Config {
 	var c Config
 	const dir = "/etc/NetworkManager/system-connections"
 	for p, text := range fact.Texts(files, dropIns(files, ".nmconnection", dir)...) {
-		entries, link := ini(text), ""
-		for _, e := range entries {
-			if e.section == "connection" && e.key == "interface-name" && validName(e.value) {
-				link = e.value
-			}
-		}
+		entries := ini(text)
+		link := valueIn(entries, "connection", "interface-name")
 		for _, e := range entries {
 			switch {
-			case link == "":
+			case !validName(link):
 			case e.section == "ethtool":
-				c.add(p, e.number, e.text, fact.Conf, "", nmEthtool(link, e)...)
+				c.add(p, e.number, e.text, fact.Conf, "", ethtoolKey(link, e.key, e.value)...)
 			case (e.section == "ethernet" || e.section == "802-3-ethernet") && e.key == "mtu" && e.value != "0": // 0: the device's own
 				c.add(p, e.number, e.text, fact.Conf, "", assignment{"link." + link + ".mtu", e.value})
 			}
 		}
 	}
 	return c
-}
-
-// nmEthtool translates keys such as ring-rx=4096 and feature-gro=false.
-func nmEthtool(link string, e entry) []assignment {
-	kind, name, ok := strings.Cut(e.key, "-")
-	option := map[string]string{"ring": "-G", "feature": "-K", "coalesce": "-C", "channels": "-L", "pause": "-A"}[kind]
-	if !ok || option == "" || !validName(name) {
-		return nil
-	}
-	value := e.value
-	if kind == "feature" || kind == "pause" {
-		value = map[string]string{"true": "on", "false": "off"}[value]
-	}
-	return []assignment{{"ethtool " + option + " " + link + " " + name, value}}
 }
 
 // netplanOffloads maps netplan(5) keys to ethtool features.
@@ -217,6 +202,14 @@ func ReadNetplan(files fact.Files) Config {
 		}
 	}
 	return c
+}
+
+// yamlReference matches an anchor or an alias, with which few lines can expand to gigabytes.
+var yamlReference = regexp.MustCompile(`(?m)(?:^|[\s\[{,:-])[&*][A-Za-z0-9_]`)
+
+// plainYAML reports whether a text is safe for a YAML parser, without references. Netplan's files need no more.
+func plainYAML(text string) bool {
+	return yamlfile.CheckShape("", yamlfile.Kind{}, []byte(text)) == nil && !yamlReference.MatchString(text)
 }
 
 // yamlKey is a key of a YAML mapping with its line and value.

@@ -181,7 +181,7 @@ func TestNetplanFiles(t *testing.T) {
 			t.Errorf("%q: %q, %v, want %q", text, lines(c), c.Problems, want)
 		}
 	}
-	for _, text := range []string{"network: &a\n  x: 1\n", "network:\n  <<: *a\n", strings.Repeat("[", 40) + "\n"} {
+	for _, text := range []string{"network: &a\n  x: 1\n", "network:\n  <<: *a\n", strings.Repeat("[", 2000) + "\n"} {
 		if c := read(text); len(c.Lines) > 0 || len(c.Problems) != 1 || c.Problems[0].Kind != fact.ProblemUnreadable {
 			t.Errorf("%q: %+v", text, c)
 		}

@@ -13,12 +13,12 @@ var kernels string
 // Shipped returns the kernel that the distribution of an os-release(5) ships, and the distribution
 // with its version ("debian 12"); ok is false if the table lacks it.
 func Shipped(osRelease string) (kernel release.Release, of string, ok bool) {
-	said := osReleaseKeys(osRelease)
+	said := assigned(strings.ToLower(osRelease))
 	for line := range strings.Lines(kernels) {
 		f := strings.Fields(line)
-		if len(f) == 3 && f[0] == said["ID"] && covers(f[1], said["VERSION_ID"]) {
+		if len(f) == 3 && f[0] == said["id"] && covers(f[1], said["version_id"]) {
 			kernel, err := release.Parse(f[2])
-			return kernel, said["ID"] + " " + said["VERSION_ID"], err == nil
+			return kernel, said["id"] + " " + said["version_id"], err == nil
 		}
 	}
 	return release.Release{}, "", false

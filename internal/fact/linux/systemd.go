@@ -2,6 +2,7 @@ package linux
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"linerate/internal/fact"
@@ -44,10 +45,8 @@ func ReadLinkFiles(files fact.Files) Config {
 	for p, text := range fact.Texts(files, dropIns(files, ".link", networkDirs...)...) {
 		note := ""
 		entries := ini(text)
-		for _, e := range entries {
-			if e.section == "Match" && e.key == "Driver" {
-				note = "driver " + e.value
-			}
+		if driver := valueIn(entries, "Match", "Driver"); driver != "" {
+			note = "driver " + driver
 		}
 		if catchAll {
 			note = NeverMatched
@@ -80,16 +79,9 @@ func stem(p string) string {
 
 // matchesAll reports whether [Match] matches every device, as in 99-default.link.
 func matchesAll(entries []entry) bool {
-	all := false
-	for _, e := range entries {
-		if e.section == "Match" {
-			if e.key != "OriginalName" || e.value != "*" {
-				return false
-			}
-			all = true
-		}
-	}
-	return all
+	return valueIn(entries, "Match", "OriginalName") == "*" && !slices.ContainsFunc(entries, func(e entry) bool {
+		return e.section == "Match" && (e.key != "OriginalName" || e.value != "*")
+	})
 }
 
 var onOff = map[string]string{"yes": "1", "true": "1", "on": "1", "1": "1", "no": "0", "false": "0", "off": "0", "0": "0"}
@@ -123,13 +115,9 @@ func ReadNetworkFiles(files fact.Files) Config {
 
 // netdev reads the MTU of a device that networkd creates.
 func (c *Config) netdev(p string, entries []entry) {
-	name := ""
+	name := valueIn(entries, "NetDev", "Name")
 	for _, e := range entries {
-		switch {
-		case e.section == "NetDev" && e.key == "Name" && validName(e.value):
-			name = e.value
-		case name == "":
-		case e.section == "NetDev" && e.key == "MTUBytes":
+		if validName(name) && e.section == "NetDev" && e.key == "MTUBytes" {
 			c.add(p, e.number, e.text, fact.Networkd, "", assignment{"link." + name + ".mtu", e.value})
 		}
 	}

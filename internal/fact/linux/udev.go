@@ -2,7 +2,6 @@ package linux
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"linerate/internal/fact"
@@ -15,11 +14,6 @@ func ReadUdevRules(files fact.Files) Config {
 	for p, text := range fact.Texts(files, dropIns(files, ".rules", "/etc/udev/rules.d", "/run/udev/rules.d")...) {
 		for number, raw := range joined(text) {
 			s := strings.TrimSpace(raw)
-			if key := comparesOnly(s); key != "" && s[0] != '#' {
-				c.Problems = append(c.Problems, fact.Problem{File: p, Line: number, Text: raw, Kind: fact.ProblemSyntax,
-					Message: "udev passes over the rule: " + key + " is compared, with ==, and = assigns"})
-				continue
-			}
 			if s != "" && s[0] != '#' {
 				c.add(p, number, raw, fact.Udev, "when the device appears", udevRule(s)...)
 			}
@@ -31,15 +25,8 @@ func ReadUdevRules(files fact.Files) Config {
 // udevPart matches KEY=="value": a condition or an assignment of a rule.
 var udevPart = regexp.MustCompile(`([A-Za-z_]+(?:\{[^}"]*\})?)\s*([=!+:-]?=)\s*"([^"]*)`)
 
-// comparesOnly returns a key that a rule assigns although it can only be compared, "" if there is none.
-func comparesOnly(s string) string {
-	for _, part := range udevPart.FindAllStringSubmatch(s, -1) {
-		if key, op := part[1], part[2]; op == "=" && slices.Contains([]string{"ACTION", "DEVPATH", "KERNEL", "KERNELS", "SUBSYSTEM", "SUBSYSTEMS", "DRIVER", "DRIVERS", "TAGS"}, key) {
-			return key
-		}
-	}
-	return ""
-}
+// compared matches keys that can only be compared: udev passes over a rule that assigns one.
+var compared = regexp.MustCompile(`^(?:ACTION|DEVPATH|KERNELS?|SUBSYSTEMS?|DRIVERS?|TAGS)$`)
 
 // udevRule parses one rule: conditions and assignments separated by commas.
 func udevRule(s string) []assignment {
@@ -48,6 +35,8 @@ func udevRule(s string) []assignment {
 	for _, part := range udevPart.FindAllStringSubmatch(s, -1) {
 		key, op, value := part[1], part[2], part[3]
 		switch {
+		case op == "=" && compared.MatchString(key):
+			return nil
 		case key == "SUBSYSTEM" && op == "==":
 			net, module = value == "net", value == "module"
 		case (key == "KERNEL" || key == "NAME" || key == "ENV{INTERFACE}") && op == "==" && !strings.ContainsAny(value, "*?[|") && validName(value):

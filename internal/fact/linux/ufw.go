@@ -43,14 +43,7 @@ func ReadUFW(files fact.Files) Config {
 
 // shellValue returns the value of a variable in a file of assignments, and whether it is set.
 func shellValue(files fact.Files, p, name string) (value string, set bool) {
-	text, err := files.Read(p)
-	if err != nil {
-		return "", false
-	}
-	for _, line := range fact.Lines(text) {
-		if v, ok := strings.CutPrefix(strings.TrimSpace(line), name+"="); ok {
-			value, set = strings.Trim(v, `"' `), true
-		}
-	}
+	text, _ := files.Read(p)
+	value, set = assigned(text)[name]
 	return value, set
 }

@@ -2,7 +2,7 @@ package network
 
 import (
 	"cmp"
-	"encoding/binary"
+	"maps"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -53,7 +53,7 @@ type places struct {
 
 // address compares an address with those before it.
 func (h *Host) address(i *Interface, a Address, taken places) {
-	if first, last := a.Masked().Addr(), last(a.Prefix); a.Addr().Is4() && a.Bits() < 31 && a.Bits() > 7 && (a.Addr() == first || a.Addr() == last) && !i.isLoopback() {
+	if first, last := a.Masked().Addr(), Last(a.Prefix); a.Addr().Is4() && a.Bits() < 31 && a.Bits() > 7 && (a.Addr() == first || a.Addr() == last) && !i.isLoopback() {
 		h.Problem(a.Place, "net-network-address", "")
 	}
 	if a.Shared || a.Addr().IsLinkLocalUnicast() || i.isLoopback() || h.find(i.Master).is(VRF) || !h.Once && a.Bits() >= a.Addr().BitLen()-1 {
@@ -90,9 +90,25 @@ func (h *Host) ports(i *Interface) {
 			h.Problem(i.MTUPlace, "net-bond-mtu", master.Name)
 		}
 	}
+	h.problems = append(h.problems, fact.Needs(i.Kind, h.said(i))...)
 	if i.Kind == Bond {
 		h.bond(i)
 	}
+}
+
+// said returns an interface's options as rows of needs.txt see them.
+func (h *Host) said(i *Interface) (all []fact.Said) {
+	for _, name := range slices.Sorted(maps.Keys(i.Bond)) {
+		o := i.Bond[name]
+		if name == "mode" {
+			o.Value = cmp.Or(modes[o.Value], o.Value)
+		}
+		all = append(all, fact.Said{File: o.File, Line: o.Line, Text: name + "=" + strings.ToLower(o.Value)})
+	}
+	if h.Watched {
+		all = append(all, fact.Said{Text: "watched=yes"})
+	}
+	return all
 }
 
 // modes are the numbers of bonding modes.
@@ -100,26 +116,11 @@ var modes = map[string]string{"0": "balance-rr", "1": "active-backup", "2": "bal
 
 // bond compares a bond's options with each other and with its ports.
 func (h *Host) bond(i *Interface) {
-	mode, primary := i.Bond["mode"], i.Bond["primary"]
-	mode.Value = cmp.Or(modes[mode.Value], mode.Value)
-	mii, arp := on(i.Bond["miimon"]), on(i.Bond["arp"])
-	kinds := func(all ...string) bool { return slices.Contains(all, mode.Value) }
+	primary := i.Bond["primary"]
 	owns := func(port string) bool {
 		return slices.ContainsFunc(h.Interfaces, func(o *Interface) bool { return o.Master == i.Name && (port == "" || o.Name == port) })
 	}
-	switch {
-	case mii && arp:
-		h.Problem(i.Bond["arp"].Place, "bond-monitors", "")
-	case !mii && !arp && (!h.Watched || i.Bond["miimon"].Value != "") && kinds("balance-rr", "active-backup", "balance-xor", "broadcast"):
-		h.Problem(cmp.Or(i.Bond["miimon"], mode).Place, "net-bond-watch", i.Name)
-	case arp && kinds("802.3ad", "balance-tlb", "balance-alb"):
-		h.Problem(i.Bond["arp"].Place, "bonding-arp", "")
-	}
-	switch {
-	case primary.Value == "" || primary.Value == "none":
-	case kinds("balance-rr", "balance-xor", "broadcast", "802.3ad"):
-		h.Problem(primary.Place, "net-bond-primary-mode", mode.Value)
-	case owns("") && !owns(primary.Value):
+	if primary.Value != "" && primary.Value != "none" && owns("") && !owns(primary.Value) {
 		h.Problem(primary.Place, "net-bond-primary", primary.Value)
 	}
 	for _, name := range []string{"updelay", "downdelay"} {
@@ -129,9 +130,6 @@ func (h *Host) bond(i *Interface) {
 		}
 	}
 }
-
-// on reports whether an interval is not 0.
-func on(o Option) bool { return strings.ContainsAny(o.Value, "123456789") }
 
 // millis returns an interval in milliseconds, which is the unit of a number; 0 if it is not known.
 func millis(text string) int {
@@ -252,13 +250,4 @@ func (h *Host) tables() {
 			break
 		}
 	}
-}
-
-// last returns the last address of an IPv4 network.
-func last(p netip.Prefix) netip.Addr {
-	if !p.Addr().Is4() {
-		return netip.Addr{}
-	}
-	n := binary.BigEndian.Uint32(p.Masked().Addr().AsSlice()) | uint32(1<<(32-p.Bits())-1)
-	return netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, n)))
 }

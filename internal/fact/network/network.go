@@ -198,3 +198,13 @@ func Length(address, mask string) string {
 	}
 	return "/unknown"
 }
+
+// Last returns the last address of a network.
+func Last(p netip.Prefix) netip.Addr {
+	b := p.Masked().Addr().AsSlice()
+	for i := p.Bits(); i < len(b)*8; i++ {
+		b[i/8] |= 0x80 >> (i % 8)
+	}
+	a, _ := netip.AddrFromSlice(b)
+	return a
+}

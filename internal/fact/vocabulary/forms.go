@@ -57,7 +57,7 @@ var worded = regexp.MustCompile(`^[ \t]*([^\s=:#]+)(?:[ \t]*=[ \t]*|:[ \t]*|[ \t
 
 // words reads lines of a key and its values, where a key that names a section begins it.
 func words(f format, text string) (all []statement) {
-	section := "."
+	section, block := ".", -1
 	for i, line := range strings.Split(text, "\n") {
 		m := worded.FindStringSubmatch(line)
 		if m == nil || strings.ContainsRune(f.flags["comments"], rune(m[1][0])) {
@@ -65,11 +65,14 @@ func words(f format, text string) (all []statement) {
 		}
 		key, value := m[1], strings.Trim(strings.TrimSpace(m[2]), `"`)
 		_, begins := f.section[f.folded(key)]
-		if _, within := f.section[section][f.folded(key)]; begins && !within {
-			section = f.folded(key)
-			continue
+		if _, within := f.section[section][f.folded(key)]; begins && (!within || key == section) {
+			section, block = f.folded(key), len(all)
+			all = append(all, statement{line: i + 1, section: section, block: -1})
+			if _, told := f.section[section][section]; !told { // that its values are a statement too
+				continue
+			}
 		}
-		all = append(all, statement{line: i + 1, section: section, key: key, value: value, block: -1})
+		all = append(all, statement{line: i + 1, section: section, key: key, value: value, block: block})
 	}
 	return all
 }

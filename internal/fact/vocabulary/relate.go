@@ -180,21 +180,11 @@ func spans(value string) (all []span) {
 		low, _ := netip.ParseAddr(words[0])
 		high, _ := netip.ParseAddr(words[len(words)-1])
 		if p, err := netip.ParsePrefix(words[0]); err == nil {
-			low, high = p.Masked().Addr(), last(p)
+			low, high = p.Masked().Addr(), network.Last(p)
 		}
 		if low.IsValid() && high.IsValid() {
 			all = append(all, span{low, high})
 		}
 	}
 	return all
-}
-
-// last returns the last address of a network.
-func last(p netip.Prefix) netip.Addr {
-	b := p.Masked().Addr().AsSlice()
-	for i := p.Bits(); i < len(b)*8; i++ {
-		b[i/8] |= 0x80 >> (i % 8)
-	}
-	a, _ := netip.AddrFromSlice(b)
-	return a
 }

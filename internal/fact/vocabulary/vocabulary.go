@@ -4,6 +4,7 @@ package vocabulary
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -149,6 +150,44 @@ func Problems(file, text string) (all []fact.Problem) {
 	return all
 }
 
+// Lacking returns what statements lack or contradict: of each file together with its drop-ins, and of netplan's files together.
+func Lacking(texts map[string]string) (all []fact.Problem) {
+	for _, f := range formats() {
+		said, unknown := map[string][]fact.Said{}, map[string]bool{}
+		for _, file := range slices.Sorted(maps.Keys(texts)) {
+			whole := strings.TrimSuffix(path.Dir(file), ".d")
+			if whole == path.Dir(file) && whole != "/etc/netplan" {
+				whole = file
+			}
+			if _, asks := f.flags["needs"]; !asks || !slices.ContainsFunc(f.files, func(p string) bool { return list.Globs(p, file) }) {
+				continue
+			}
+			unknown[whole] = unknown[whole] || unfinished.MatchString(texts[file])
+			said[whole] = append(said[whole], f.said(file, forms[f.form](f, texts[file]))...)
+		}
+		for _, whole := range slices.Sorted(maps.Keys(said)) {
+			if !unknown[whole] {
+				all = append(all, fact.Needs(f.name, said[whole])...)
+			}
+		}
+	}
+	return all
+}
+
+// said returns statements as rows of needs.txt see them. A mapping of YAML may be continued in another file.
+func (f format) said(file string, all []statement) (said []fact.Said) {
+	for _, s := range all {
+		block := file + strconv.Itoa(s.block)
+		if f.form == "yaml" && s.block >= 0 && all[s.block].key != "" {
+			block = s.section
+		}
+		if text := strings.TrimPrefix(s.section+"."+s.key+"="+s.value, ".."); s.key != "" || s.section != "" {
+			said = append(said, fact.Said{File: file, Line: s.line, Text: text, Block: block})
+		}
+	}
+	return said
+}
+
 // judge returns what a program does not know of a statement, and why; "" if nothing.
 func (f format) judge(s statement) (word, message string) {
 	s.section = f.like(s.section)
@@ -168,6 +207,9 @@ func (f format) judge(s statement) (word, message string) {
 	e, ok := keys[f.folded(s.key)]
 	if _, any := keys["*"]; !known || any && !ok || !ok && f.free.MatchString(s.section+" "+s.key) {
 		return "", ""
+	}
+	if _, near := f.flags["near"]; !ok && near && !strings.Contains(f.stray(s), "did you mean") {
+		return "", "" // of another program
 	}
 	if !ok {
 		return s.key, f.stray(s)
