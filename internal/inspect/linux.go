@@ -50,6 +50,12 @@ func (in *inspection) linuxRelease() {
 		in.f.Release = r
 	} else if in.r.Origin().Kind == fact.KindTree {
 		in.f.Release, in.f.From.Shipped, _ = linux.Shipped(cmp.Or(in.text("/etc/os-release"), in.text("/usr/lib/os-release")))
+		installed, _ := in.r.ReadDir(in.ctx, "/usr/lib/modules")
+		for _, name := range installed { // the newest kernel boots
+			if r, err := release.Parse(name); err == nil && (in.f.From.Shipped != "" || in.f.Release.Before(r)) {
+				in.f.Release, in.f.From.Shipped = r, ""
+			}
+		}
 	}
 }
 
@@ -138,12 +144,9 @@ func (in *inspection) linuxValues() []string {
 	for _, n := range names {
 		in.walkValues(root+"/"+n, 0)
 	}
-	list := make([]string, len(in.f.Settings))
-	for i, s := range in.f.Settings {
-		list[i] = s.Name
-	}
-	slices.Sort(list)
-	return list
+	all := list.Map(in.f.Settings, func(s fact.Tunable) string { return s.Name })
+	slices.Sort(all)
+	return all
 }
 
 func (in *inspection) walkValues(path string, depth int) {
