@@ -165,7 +165,7 @@ func (a *auditor) staysOff(d deviceLine) bool {
 		return !on
 	}
 	v, ok := a.defaultOf(d)
-	return ok && v == 0 && !a.siblingSet(d)
+	return ok && v == 0 && !a.deviceSet(d) && !a.f.IsSet(d.tree+"default."+d.setting)
 }
 
 // atRunning reports whether a setting is on for a running interface that no file sets; known is
@@ -181,11 +181,6 @@ func (a *auditor) atRunning(d deviceLine) (on, known bool) {
 		}
 	}
 	return false, known
-}
-
-// siblingSet reports whether a line sets the same setting for conf.default or a device.
-func (a *auditor) siblingSet(d deviceLine) bool {
-	return a.deviceSet(d) || a.f.IsSet(d.tree+"default."+d.setting)
 }
 
 // deviceSet reports whether a line sets the same setting for a device.
