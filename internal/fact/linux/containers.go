@@ -9,15 +9,11 @@ import (
 // Containers is the prefix of sysctls in a container's configuration: lxc/<container>/<sysctl>.
 const Containers = "lxc/"
 
-// containerDirs lists the directories of LXC container configurations: Proxmox VE has its own
-// format, one file each, LXC has a directory each.
-var containerDirs = []string{"/etc/pve/lxc", "/var/lib/lxc"}
-
-// ReadContainers reads the lxc.sysctl.NAME lines of the host's containers. Proxmox VE writes "key:
-// value"; the snapshots, in sections of the same file, have no effect.
+// ReadContainers reads the lxc.sysctl.NAME lines of the host's containers. Proxmox VE has one file each and writes "key:
+// value", LXC has a directory each; snapshots, in sections of the same file, have no effect.
 func ReadContainers(files fact.Files) Config {
 	var c Config
-	for _, dir := range containerDirs {
+	for _, dir := range []string{"/etc/pve/lxc", "/var/lib/lxc"} {
 		names, _ := files.List(dir) // none if missing
 		for _, n := range names[:min(len(names), maxUnits)] {
 			p, id := dir+"/"+n, strings.TrimSuffix(n, ".conf")

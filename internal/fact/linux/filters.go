@@ -45,6 +45,9 @@ func FilterProblems(texts map[string]string) (all []fact.Problem) {
 		if f.family == "" {
 			found.set = nftFilter(text)
 			found.open()
+			if at, words := nftRefused(text); at > 0 {
+				found.add("nft-refused", at, words)
+			}
 			if _, docker := texts["/etc/docker/daemon.json"]; docker {
 				found.dropped("filter-docker", "forward", filter.Packet{filter.Family: "4", filter.In: "docker0", filter.Proto: "tcp", filter.State: "new", filter.Status: "none"})
 			}

@@ -14,7 +14,7 @@ type nftStatement struct {
 }
 
 // nftBlock matches the beginning of a block, as opposed to a set in braces.
-var nftBlock = regexp.MustCompile(`^(table|chain|set|map|flowtable|counter|quota|limit|ct helper|ct timeout|secmark|synproxy)\b`)
+var nftBlock = regexp.MustCompile(`^(?:(?:table|chain|set|map|flowtable)\b|(?:counter|quota|limit|ct helper|ct timeout|ct expectation|secmark|synproxy)[ \t]+\S+$)`)
 
 // nftToken matches quoted text, a comment, a symbol, or what is between them.
 var nftToken = regexp.MustCompile(`"[^"]*"?|#.*|[{};]|[^"#{};]+`)
@@ -31,6 +31,7 @@ func nftStatements(text string) (all []nftStatement) {
 		b.Reset()
 	}
 	for i, line := range fact.Lines(text) {
+		line, more := strings.CutSuffix(line, `\`)
 		for _, token := range nftToken.FindAllString(line, -1) {
 			if b.Len() == 0 {
 				begin = i + 1
@@ -50,7 +51,7 @@ func nftStatements(text string) (all []nftStatement) {
 				b.WriteString(token)
 			}
 		}
-		if sets > 0 {
+		if sets > 0 || more {
 			b.WriteByte(' ')
 		} else {
 			flush()

@@ -1,12 +1,14 @@
 package linux
 
 import (
+	"cmp"
 	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
 
 	"linerate/internal/fact/filter"
+	"linerate/internal/list"
 )
 
 // nftFilter models the filter chains of nftables.conf.
@@ -49,7 +51,7 @@ func (r *nftReader) statement(s nftStatement) {
 		r.chain(&filter.Chain{Name: r.table + "/" + w[1].word, Line: s.line, Policy: filter.Continue,
 			Family: map[string]string{"ip": "4", "ip6": "6"}[r.family]})
 	case first == "define" || first == "redefine":
-		if _, value, ok := strings.Cut(s.text, "="); ok && len(w) > 1 {
+		if _, value, ok := strings.Cut(r.filled(s.text), "="); ok && len(w) > 1 && len(value) < 1<<12 {
 			r.defines["$"+w[1].word] = strings.TrimSpace(value)
 		}
 	case first == "}":
@@ -80,14 +82,19 @@ func (r *nftReader) hook(w []nftWord) {
 	r.now.Policy = filter.Accept
 }
 
+var nftVariable = regexp.MustCompile(`\$\w+`)
+
+// filled puts variables' values in their place, unless they are very many.
+func (r *nftReader) filled(text string) string {
+	if strings.Count(text, "$") > 256 {
+		return text
+	}
+	return nftVariable.ReplaceAllStringFunc(text, func(name string) string { return cmp.Or(r.defines[name], name) })
+}
+
 // rule adds a rule, or one for each element of a verdict map.
 func (r *nftReader) rule(s nftStatement) {
-	text := s.text
-	for name, value := range r.defines {
-		if strings.Contains(text, name) && len(text) < 1<<14 {
-			text = replaceWord(text, name, value)
-		}
-	}
+	text := r.filled(s.text)
 	p := nftRule{words: nftWords(text), rule: filter.Rule{Line: s.line, Vague: strings.Contains(text, hidden), Limited: limited.MatchString(text)}, table: r.table}
 	p.read()
 	if _, is := filter.One(p.rule.Conditions, noInterface[r.hooked]); is && r.family != "netdev" && r.family != "bridge" {
@@ -118,75 +125,28 @@ var noInterface = map[string]filter.Field{"prerouting": filter.Out, "input": fil
 // hidden replaces a redacted word.
 const hidden = "REDACTED"
 
-// replaceWord replaces a variable, but not a longer name that begins with it.
-func replaceWord(text, name, value string) string {
-	var b strings.Builder
-	for {
-		at := strings.Index(text, name)
-		if at < 0 {
-			return b.String() + text
-		}
-		rest := text[at+len(name):]
-		b.WriteString(text[:at])
-		if rest != "" && (rest[0] == '_' || rest[0] >= '0' && rest[0] <= '9' || rest[0]|0x20 >= 'a' && rest[0]|0x20 <= 'z') {
-			b.WriteString(name)
-		} else {
-			b.WriteString(value)
-		}
-		text = rest
-	}
-}
-
 // nftWord is a word, or a set in braces with its elements.
 type nftWord struct {
 	word string
 	set  []string
 }
 
+// nftPart matches a set in braces, a quoted text, or a word, to which those behind commas belong.
+var nftPart = regexp.MustCompile(`\{(?:[^{}]|\{[^{}]*\})*\}|"[^"]*"?|\{|[^\s{"](?:,[ \t]*[^\s,]|[^\s,])*,?`)
+
 // nftWords splits a statement; alternatives with commas are a set too.
 func nftWords(text string) (all []nftWord) {
-	for len(text) > 0 {
-		text = strings.TrimLeft(text, " \t")
-		switch {
-		case text == "":
-		case text[0] == '{' && strings.Contains(text, "}"):
-			end := strings.LastIndexByte(text, '}')
-			if e := strings.IndexByte(text, '}'); strings.Count(text[:e], "{") == 1 {
-				end = e
-			}
-			var set []string
-			for _, e := range strings.Split(strings.Trim(text[:end], "{}"), ",") {
-				if e = strings.TrimSpace(e); e != "" {
-					set = append(set, e)
-				}
-			}
-			all, text = append(all, nftWord{"{}", set}), text[end+1:]
-		case text[0] == '"':
-			end := strings.IndexByte(text[1:], '"')
-			if end < 0 {
-				end = len(text) - 1
-			}
-			all, text = append(all, nftWord{word: text[1:min(len(text), end+1)]}), text[min(len(text), end+2):]
-		default:
-			end := strings.IndexAny(text+" ", " \t")
-			w := text[:end]
-			text = text[end:]
-			for strings.HasSuffix(w, ",") && strings.TrimSpace(text) != "" { // "established, related"
-				text = strings.TrimLeft(text, " \t")
-				end = strings.IndexAny(text+" ", " \t")
-				w, text = w+text[:end], text[end:]
-			}
-			n := nftWord{word: w}
-			if strings.Contains(w, ",") {
-				n.set = strings.Split(w, ",")
-			}
-			all = append(all, n)
+	for _, w := range nftPart.FindAllString(text, -1) {
+		n := nftWord{word: strings.Trim(w, `"`)}
+		if len(w) > 1 && w[0] == '{' {
+			n.word = "{}"
 		}
+		if n.word == "{}" || w[0] != '"' && strings.Contains(w, ",") {
+			n.set = list.Filter(list.Map(strings.Split(strings.Trim(w, "{}"), ","), strings.TrimSpace), func(e string) bool { return e != "" })
+		}
+		all = append(all, n)
 	}
-	if all == nil {
-		all = []nftWord{{}}
-	}
-	return all
+	return append(all, nftWord{})[:max(1, len(all))]
 }
 
 // nftRule reads a rule's words in order.

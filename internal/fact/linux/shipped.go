@@ -16,15 +16,10 @@ func Shipped(osRelease string) (kernel release.Release, of string, ok bool) {
 	said := assigned(strings.ToLower(osRelease))
 	for line := range strings.Lines(kernels) {
 		f := strings.Fields(line)
-		if len(f) == 3 && f[0] == said["id"] && covers(f[1], said["version_id"]) {
+		if len(f) == 3 && f[0] == said["id"] && strings.HasPrefix(said["version_id"]+".", f[1]+".") {
 			kernel, err := release.Parse(f[2])
 			return kernel, said["id"] + " " + said["version_id"], err == nil
 		}
 	}
 	return release.Release{}, "", false
-}
-
-// covers reports whether a table entry applies to a version: 9 covers 9.4, 3.20 covers 3.20.3.
-func covers(entry, version string) bool {
-	return version == entry || strings.HasPrefix(version, entry+".")
 }

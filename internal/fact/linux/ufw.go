@@ -8,13 +8,6 @@ import (
 	"linerate/internal/fact"
 )
 
-// ufwLines are the lines of the sysctl.conf in ufw's package.
-var ufwLines = []string{
-	"net.ipv4.conf.all.accept_redirects=0", "net.ipv4.conf.default.accept_redirects=0", "net.ipv6.conf.all.accept_redirects=0", "net.ipv6.conf.default.accept_redirects=0",
-	"net.ipv4.icmp_echo_ignore_broadcasts=1", "net.ipv4.icmp_ignore_bogus_error_responses=1", "net.ipv4.icmp_echo_ignore_all=0",
-	"net.ipv4.conf.all.log_martians=0", "net.ipv4.conf.default.log_martians=0",
-}
-
 // UFW is the note for lines that ufw applies with sysctl(8) when it starts.
 const UFW = "ufw sets it when it starts, after sysctl.d"
 
@@ -36,7 +29,7 @@ func ReadUFW(files fact.Files) Config {
 	for i := range r.Lines {
 		l := &r.Lines[i]
 		l.Stage, l.Note = fact.Conf, UFW
-		l.Default = slices.Contains(ufwLines, stockForm(l.Name, l.Value))
+		l.Default = slices.Contains(stockLines()[[2]string{"ufw", "sysctl.conf"}], stockForm(l.Name, l.Value))
 	}
 	return r.Config
 }
