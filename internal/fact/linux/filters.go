@@ -11,6 +11,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/filter"
+	"linerate/internal/list"
 )
 
 // filterFiles are the rulesets that a boot loads, by their family; "" is nftables.
@@ -170,23 +171,10 @@ func (p *filterProblems) chains() {
 
 // open reports a chain for this host's own packets that accepts some of them and refuses none.
 func (p *filterProblems) open() {
-	if p.set.Partial {
-		return
-	}
-	var only *filter.Chain
-	for i := range p.set.Chains {
-		c := &p.set.Chains[i]
-		if c.Hook != "input" {
-			continue
-		}
-		refuses := slices.ContainsFunc(c.Rules, func(r filter.Rule) bool { return r.Action != filter.Accept && r.Action != filter.Continue })
-		if c.Policy != filter.Accept || refuses || only != nil {
-			return
-		}
-		only = c
-	}
-	if only != nil && len(only.Rules) > 2 {
-		p.add("nft-open", only.Line, "")
+	in := list.Filter(p.set.Chains, func(c filter.Chain) bool { return c.Hook == "input" })
+	refuses := func(r filter.Rule) bool { return r.Action != filter.Accept && r.Action != filter.Continue }
+	if !p.set.Partial && len(in) == 1 && in[0].Policy == filter.Accept && len(in[0].Rules) > 2 && !slices.ContainsFunc(in[0].Rules, refuses) {
+		p.add("nft-open", in[0].Line, "")
 	}
 }
 

@@ -59,7 +59,7 @@ func (r *nftReader) statement(s nftStatement) {
 	case r.now == nil:
 		r.set.Partial = r.set.Partial || first == "include" || first == "add" || first == "insert"
 	case first == "type":
-		r.hook(w)
+		r.hook(s.text)
 	case first == "policy" && len(w) > 1:
 		r.now.Policy = map[bool]filter.Action{true: filter.Drop, false: filter.Accept}[w[1].word == "drop"]
 	case first == "include":
@@ -70,16 +70,13 @@ func (r *nftReader) statement(s nftStatement) {
 }
 
 // hook reads "type filter hook input priority 0".
-func (r *nftReader) hook(w []nftWord) {
-	at := slices.IndexFunc(w, func(x nftWord) bool { return x.word == "hook" })
-	if at < 0 || at+1 >= len(w) {
-		return
+func (r *nftReader) hook(text string) {
+	if m := nftHook.FindStringSubmatch(text); m != nil {
+		r.nat, r.hooked, r.now.Policy = m[1] == "nat", m[2], filter.Accept
+		if ip := r.family == "ip" || r.family == "ip6" || r.family == "inet"; ip && m[1] == "filter" {
+			r.now.Hook = m[2]
+		}
 	}
-	r.nat, r.hooked = w[1].word == "nat", w[at+1].word
-	if ip := r.family == "ip" || r.family == "ip6" || r.family == "inet"; ip && w[1].word == "filter" {
-		r.now.Hook = w[at+1].word
-	}
-	r.now.Policy = filter.Accept
 }
 
 var nftVariable = regexp.MustCompile(`\$\w+`)
@@ -161,12 +158,10 @@ type nftRule struct {
 	port string
 }
 
-func (p *nftRule) next() nftWord {
-	if len(p.words) == 0 {
-		return nftWord{}
+func (p *nftRule) next() (w nftWord) {
+	if len(p.words) > 0 {
+		w, p.words = p.words[0], p.words[1:]
 	}
-	w := p.words[0]
-	p.words = p.words[1:]
 	return w
 }
 
@@ -235,11 +230,11 @@ func (p *nftRule) compare(name string) {
 
 // family returns "4" or "6" for nft's words of it.
 func family(word string) string {
-	if word == "ip" {
-		return "4"
-	}
-	return strings.TrimPrefix(strings.TrimPrefix(word, "ipv"), "ip")
+	return cmp.Or(map[string]string{"ip": "4"}[word], strings.TrimPrefix(strings.TrimPrefix(word, "ipv"), "ip"))
 }
+
+// nftVerdict matches an element of a verdict map.
+var nftVerdict = regexp.MustCompile(`^(.*?)[ \t]*:[ \t]*([a-z]\w*(?:[ \t][^:]*)?)$`)
 
 // verdicts adds a rule for each element of a verdict map.
 func (p *nftRule) verdicts(f filter.Field) {
@@ -249,22 +244,20 @@ func (p *nftRule) verdicts(f filter.Field) {
 		return
 	}
 	for _, e := range m.set {
-		of := p.rule
-		of.Conditions = slices.Clone(of.Conditions)
-		at := strings.LastIndex(e, ": ")
-		if at < 0 {
-			at = strings.LastIndex(e, ":")
-		}
-		if at < 0 {
+		at := nftVerdict.FindStringSubmatch(e)
+		if at == nil {
+			p.rule.Vague, p.rule.Action = true, filter.Divert
 			continue
 		}
-		if key := strings.TrimSpace(e[:at]); key != "*" && key != "_" {
+		of := p.rule
+		of.Conditions = slices.Clone(of.Conditions)
+		if key := at[1]; key != "*" && key != "_" {
 			if f == filter.Family {
 				key = family(key)
 			}
 			of.Add(f, false, key)
 		}
-		v := nftRule{words: nftWords(e[at+1:]), rule: of, table: p.table}
+		v := nftRule{words: nftWords(at[2]), rule: of, table: p.table}
 		v.read()
 		p.mapped = append(p.mapped, v.rule)
 	}

@@ -11,7 +11,7 @@ var (
 	nftJoint  = regexp.MustCompile(`\s*(/)\s*|\s+(-)\s+`)
 	// nftWhole matches files that nft loads by themselves: others are included within a table.
 	nftWhole  = regexp.MustCompile(`(?m)^(?:table|flush|add (?:table|chain|rule|set))[ \t]`)
-	nftHook   = regexp.MustCompile(`^type (\w+) hook (\w+)`)
+	nftHook   = regexp.MustCompile(`^type[ \t]+(\w+)[ \t]+hook[ \t]+(\w+)`)
 	nftOpens  = regexp.MustCompile(`^(table|set|map|\w+) (?:(ip6?|inet|arp|bridge|netdev) )?(\S+)`)
 	nftSuffix = regexp.MustCompile(`(@\w+)/\S*`)
 	nftKind   = regexp.MustCompile(`^(?:type (.*)|flags (.*)|(timeout) .*) $`)
