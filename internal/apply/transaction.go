@@ -87,7 +87,7 @@ func Fits(p plan.Plan, id Identity) error {
 		return hint.With(fmt.Errorf("the plan was made for %q, this is %q", p.Host, id.Host), "make a plan of this host: another host's facts are not its own")
 	case id.UID != 0:
 		return hint.With(errors.New("changing a host needs root"), "run it with sudo or doas")
-	case id.Init == "none" && writesFiles(p):
+	case id.Init == "none" && slices.ContainsFunc(p.Settings, func(s plan.Step) bool { return s.Where.File != "" }):
 		return hint.With(errors.New("it is unknown what this host starts at boot, so its files could not be restored after one"), "apply needs systemd, OpenRC, System V init or FreeBSD's rc")
 	}
 	if err := errors.Join(id.Taken(), id.Switchable(), onAppliance(p, id)); err != nil {
@@ -124,10 +124,6 @@ func onAppliance(p plan.Plan, id Identity) error {
 		return hint.With(fmt.Errorf("%s would not last: %s reads no %s at boot", s.Title(), a.Title, s.Where.File), "%s", a.ByHand)
 	}
 	return hint.With(fmt.Errorf("the host is an appliance, %s, which overwrites the files that would make the plan permanent", a.Title), "%s", a.ByHand)
-}
-
-func writesFiles(p plan.Plan) bool {
-	return slices.ContainsFunc(p.Settings, func(s plan.Step) bool { return s.Where.File != "" })
 }
 
 // Prepare returns the transaction that applies a plan to a host in the state of the snapshot. It

@@ -66,7 +66,7 @@ func TestLinuxPlaces(t *testing.T) {
 		rule, about   string
 		want          bool
 	}{
-		{"a file that systemd does not read", "6.12", map[string]string{"/etc/sysctl.conf": "net.core.somaxconn=8192", "/etc/systemd/system/multi-user.target.wants/x": ""}, "LR-UNREAD", "", true},
+		{"a file that systemd does not read", "6.12", map[string]string{"/etc/os-release": "ID=fedora", "/etc/sysctl.conf": "net.core.somaxconn=8192", "/etc/systemd/system/multi-user.target.wants/x": ""}, "LR-UNREAD", "", true},
 		{"the same with the link", "6.12", map[string]string{"/etc/sysctl.conf": "net.core.somaxconn=8192", "/etc/sysctl.d/99-sysctl.conf": "net.core.somaxconn=8192", "/etc/systemd/system/multi-user.target.wants/x": ""}, "LR-UNREAD", "", false},
 		{"Debian 13 by os-release", "6.12", map[string]string{"/etc/sysctl.conf": "net.core.somaxconn=8192", "/etc/os-release": "PRETTY_NAME=\"Debian GNU/Linux 13 (trixie)\"\nVERSION_ID=\"13\"\nID=debian\n"}, "LR-UNREAD", "", true},
 		{"Debian 12 by os-release", "6.1", map[string]string{"/etc/sysctl.conf": "net.core.somaxconn=8192", "/etc/os-release": "VERSION_ID=\"12\"\nID=debian\n"}, "LR-UNREAD", "", false},

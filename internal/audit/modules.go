@@ -75,6 +75,9 @@ func (a *auditor) listedModules() []candidate {
 		}
 		rule, values := "LR-REMOVED", with{"since": since(rec), "note": note(rec)}
 		if to := a.successor(rec); to != nil {
+			if slices.Contains(a.Rules.InGeneric, strings.TrimSuffix(to.Name, "_load")) {
+				continue // under any name: if_tun and if_tap are modules of if_tuntap
+			}
 			rule, values["new"] = "LR-RENAMED", strings.TrimSuffix(to.Name, "_load")
 		}
 		c := a.says(rule, "module", called(m.Name, m.Lines[i]), values)

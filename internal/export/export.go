@@ -208,9 +208,6 @@ func activate(p plan.Plan, file string) []string {
 	return nil
 }
 
-// shared reports whether the host's owner may have lines in a file: linerate's are then a block.
-func shared(file string) bool { return file == plan.FreeBSDSysctl || file == plan.FreeBSDRC }
-
 const blockEnd = "# End of linerate's settings."
 
 // ansible returns a playbook that uses ansible-core's own modules. It supports check mode, even if
@@ -231,7 +228,7 @@ func ansible(p plan.Plan, files []plan.File) (string, error) {
 		dir := path.Dir(f.Path)
 		fmt.Fprintf(&b, "    - name: The directory %s\n      ansible.builtin.file:\n        path: \"{{ linerate_root }}%s\"\n        state: directory\n        mode: \"0755\"\n      register: linerate_dir_%d\n\n", dir, dir, i)
 		fmt.Fprintf(&b, "    - name: The settings in %s\n", f.Path)
-		if shared(f.Path) {
+		if f.Path == plan.FreeBSDSysctl || f.Path == plan.FreeBSDRC { // which may have the owner's lines: linerate's are a block
 			fmt.Fprintf(&b, "      ansible.builtin.blockinfile:\n        path: \"{{ linerate_root }}%s\"\n        create: true\n        mode: \"%04o\"\n        marker: \"{mark}\"\n        marker_begin: %s\n        marker_end: %s\n        block: !unsafe |\n%s",
 				f.Path, f.Mode, yamlQuoted(plan.Marker), yamlQuoted(blockEnd), indented(body(f.Content), "          "))
 		} else {

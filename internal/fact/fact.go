@@ -273,11 +273,11 @@ func (f *Facts) Normalise() {
 	}
 }
 
-// Read reports whether a source whose name has the prefix was read, at least in part: only then
-// does the absence of its facts mean anything.
+// Read reports whether a source whose name has the prefix, or is this file of configuration, was read, at
+// least in part: only then does the absence of its facts mean anything.
 func (f *Facts) Read(prefix string) bool {
 	return slices.ContainsFunc(f.Sources, func(s Source) bool {
-		return strings.HasPrefix(s.Name, prefix) && (s.Status == StatusRead || s.Status == StatusPartial)
+		return (s.Name == prefix || !strings.HasSuffix(prefix, ".conf") && strings.HasPrefix(s.Name, prefix)) && (s.Status == StatusRead || s.Status == StatusPartial)
 	})
 }
 

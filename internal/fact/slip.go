@@ -236,14 +236,17 @@ func (s slip) undeclared(text string) int {
 		if strings.Join(m[1:], "") == "" {
 			return -1
 		}
-		for _, name := range m[1:] {
-			declared[name] = true
+		for _, name := range strings.Fields(strings.Join(m[1:], " ")) {
+			before, _, _ := strings.Cut(name, ":") // of a route's routing table
+			declared[name], declared[before] = true, true
 		}
 	}
 	for _, at := range s.wrong().FindAllStringSubmatchIndex(text, -1) {
 		for i := 2; i < len(at); i += 2 {
-			if at[i] >= 0 && !declared[text[at[i]:at[i+1]]] && text[at[i]:at[i+1]] != redact.Mark && !declared[redact.Mark] {
-				return at[i+1]
+			for _, name := range strings.Fields(text[max(at[i], 0):max(at[i+1], 0)]) {
+				if !declared[name] && name != redact.Mark && !declared[redact.Mark] {
+					return at[i+1]
+				}
 			}
 		}
 	}

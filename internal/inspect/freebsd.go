@@ -338,7 +338,9 @@ func (in *inspection) ipfwFiles() {
 	if at := ipfwCall.FindStringIndex(in.text(script)); script == kind && at != nil {
 		in.f.Problems = append(in.f.Problems, fact.Problem{File: script, Line: 1 + strings.Count(in.text(script)[:at[1]], "\n"), Kind: fact.ProblemSlip, Message: "ipfw-command"})
 	}
-	in.rcNAT(file)
+	if rc, _ := in.f.RCValue("firewall_script"); rc == "" || rc == "/etc/rc.firewall" { // a script of the owner has its rules of nat and divert itself
+		in.rcNAT(file)
+	}
 	fw := in.f.Firewall.IPFW
 	if fw == nil && (file.File != "" || in.f.RCYes("firewall_enable")) {
 		fw = &fact.IPFW{}

@@ -120,10 +120,6 @@ func method(s study.Spec, r study.Results) []string {
 	return out
 }
 
-// emulated reports whether the CPU is emulated by QEMU, which a guest can only
-// tell from its name.
-func emulated(e study.Environment) bool { return strings.Contains(e.CPU, "QEMU TCG") }
-
 // ordered describes the order of trials.
 func ordered(s study.Spec, seed uint64) string {
 	if s.Design == study.Switchback {
@@ -161,7 +157,7 @@ func resets(s study.Spec, e study.Environment) string {
 
 // limitsNote says where the numbers are valid.
 func limitsNote(e study.Environment) string {
-	if emulated(e) {
+	if strings.Contains(e.CPU, "QEMU TCG") { // emulated, which only the name tells
 		return "The CPU is emulated: neither percentages nor nanoseconds carry over to real ones, and neither includes the cost of a network card."
 	}
 	if e.On(study.KindLive) {

@@ -92,7 +92,10 @@ func (s *selector) nominate() (nomination, bool) {
 		t := s.targets[0]
 		b := s.relevant(t.goal)
 		for _, strategy := range []func(bounds, target) (nomination, bool){
-			s.halve, s.refineLow, s.refineHigh, s.extendLow, s.extendHigh, s.bisect,
+			s.halve,
+			func(b bounds, t target) (nomination, bool) { return s.inward(b, t, s.start.lo) }, // confirms the starting bounds
+			func(b bounds, t target) (nomination, bool) { return s.inward(b, t, s.start.hi) },
+			s.extendLow, s.extendHigh, s.bisect,
 		} {
 			if n, ok := strategy(b, t); ok {
 				n.duration = t.goal.FinalDuration
@@ -135,15 +138,6 @@ func (s *selector) halve(b bounds, t target) (nomination, bool) {
 		return nomination{}, false
 	}
 	return s.inward(b, t, s.start.lo+w/2)
-}
-
-// refineLow and refineHigh confirm the starting bounds of the target.
-func (s *selector) refineLow(b bounds, t target) (nomination, bool) {
-	return s.inward(b, t, s.start.lo)
-}
-
-func (s *selector) refineHigh(b bounds, t target) (nomination, bool) {
-	return s.inward(b, t, s.start.hi)
 }
 
 func (s *selector) inward(b bounds, t target, load int) (nomination, bool) {

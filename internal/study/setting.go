@@ -113,8 +113,12 @@ var targets = []target{
 		set: func(s *Setting, to *setting.Setting) { to.Argv, to.Undo = s.Command, s.Undo }},
 	{key: "tcp", mechanism: setting.TCP, names: tcpNames, check: checkTCP,
 		set: func(s *Setting, to *setting.Setting) { to.Path = s.TCP }},
-	{key: "nginx", mechanism: setting.NGINX, prefix: "nginx:", value: true, check: checkNGINX},
-	{key: "postfix", mechanism: setting.Postfix, prefix: "postfix:", value: true, check: checkPostfix},
+	{key: "nginx", mechanism: setting.NGINX, prefix: "nginx:", value: true, check: func(s *Setting, path string) *yamlfile.Problem {
+		return wrongLine(path, setting.CheckNGINX(s.NGINX, s.Value))
+	}},
+	{key: "postfix", mechanism: setting.Postfix, prefix: "postfix:", value: true, check: func(s *Setting, path string) *yamlfile.Problem {
+		return wrongLine(path, setting.CheckPostfix(s.Postfix, s.Value))
+	}},
 	{key: "filesystem", mechanism: setting.FileSystem, names: func(s *Setting) map[string]string { return s.FileSystem.names() },
 		set: func(s *Setting, to *setting.Setting) { d, _ := s.FileSystem.parse(); to.Disk = &d }}, // a parsed study has a valid one
 	{key: "socket", mechanism: setting.Socket, prefix: "socket ", value: true},

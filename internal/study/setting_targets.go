@@ -104,14 +104,6 @@ func tcpNames(s *Setting) map[string]string {
 	return out
 }
 
-func checkNGINX(s *Setting, path string) *yamlfile.Problem {
-	return wrongLine(path, setting.CheckNGINX(s.NGINX, s.Value))
-}
-
-func checkPostfix(s *Setting, path string) *yamlfile.Problem {
-	return wrongLine(path, setting.CheckPostfix(s.Postfix, s.Value))
-}
-
 // wrongLine returns the problem with a line of a server's configuration.
 func wrongLine(path string, err error) *yamlfile.Problem {
 	if err == nil {

@@ -37,7 +37,7 @@ var templates = sync.OnceValue(func() *template.Template {
 			}
 			return show.Percent(100 * float64(n) / float64(of))
 		},
-		"segments": segments,
+		"segments": func(path string) string { return (&url.URL{Path: path}).EscapedPath() },
 		"ago":      ago,
 		"few":      few,
 		"lasts":    func(seconds float64) string { return show.Long(time.Duration(seconds * float64(time.Second))) },
@@ -185,9 +185,6 @@ func (s *Server) Says(rule string) string {
 	}
 	return s.Catalogue.Says(rule)
 }
-
-// segments escapes a name for the end of a path; slashes separate segments.
-func segments(name string) string { return (&url.URL{Path: name}).EscapedPath() }
 
 // static serves bytes that do not change while the server runs.
 func static(kind string, data []byte) http.HandlerFunc {

@@ -124,6 +124,13 @@ func (g grammar) refuse(problems []fact.Problem, at fact.Line, words []string, s
 func Refused(files fact.Files, pf, ipfw string) (refused []fact.Problem, host string) {
 	p := newPFReader(files, &fact.PF{})
 	lines, known := ReadRC(files).Lines, &fact.Facts{}
+	for _, l := range lines {
+		if l.Name == "pf_flags" { // pfctl -D
+			for _, m := range defined.FindAllStringSubmatch(l.Value, 64) {
+				p.macros[m[1]] = ""
+			}
+		}
+	}
 	refused = append(p.read(pf), ReadIPFW(files, ipfw, &fact.IPFW{})...)
 	AddRCInterfaces(known, Config{Lines: lines})
 	for _, l := range lines {
@@ -161,6 +168,9 @@ func RefusedValue(problems []fact.Problem, l fact.Line) []fact.Problem {
 	}
 	return problems
 }
+
+// defined matches a macro that pfctl(8) gets by -D.
+var defined = regexp.MustCompile(`-D[ \t]*["']?(\w+)=`)
 
 // namesInterfaces matches variables of services that name interfaces.
 var namesInterfaces = regexp.MustCompile(`^(?:pfsync_syncdev|dhcpd_ifaces|natd_interface|firewall_nat_interface|netwait_if|ipv6_cpe_wanif|dhcrelay_ifaces|pppoed_interface|firewall_simple_[io]if|igmpproxy_if\w*)$`)

@@ -2,6 +2,7 @@ package freebsd
 
 import (
 	"path"
+	"regexp"
 	"strings"
 
 	"linerate/internal/fact"
@@ -73,7 +74,7 @@ func (r *ipfwReader) command(number int, raw, s string) {
 		r.vars[name] = strings.Trim(r.expand(value), `"'`)
 		return
 	}
-	words := strings.Fields(strings.ReplaceAll(r.expand(s), `\`, ""))
+	words := strings.Fields(afterComma.ReplaceAllString(strings.ReplaceAll(r.expand(s), `\`, ""), ","))
 	for len(words) > 0 && (path.Base(words[0]) == "ipfw" || strings.HasPrefix(words[0], "-")) {
 		words = words[1:]
 	}
@@ -82,6 +83,9 @@ func (r *ipfwReader) command(number int, raw, s string) {
 	}
 	r.verb(fact.Line{File: r.file, Number: number, Text: raw, Stage: fact.Conf, Effective: true}, words)
 }
+
+// afterComma matches a list that ipfw(8) joins from several arguments (sbin/ipfw/main.c).
+var afterComma = regexp.MustCompile(`,[ \t]+`)
 
 // verb processes one command of ipfw(8).
 func (r *ipfwReader) verb(at fact.Line, w []string) {

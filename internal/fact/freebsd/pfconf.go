@@ -311,8 +311,11 @@ func (l *pfLexer) next() (pfStatement, bool) {
 				s.line, s.text = line, l.lineAt(at)
 			}
 			switch word[0] {
-			case '"', '\'':
-				word = strings.Trim(word, word[:1])
+			case '"', '\'': // whose braces are of a macro's value
+				if word = strings.Trim(word, word[:1]); word == "{" || word == "}" {
+					s.words = append(s.words, word)
+					continue
+				}
 			case '<':
 				word = strings.Join(strings.Fields(word), "")
 			}

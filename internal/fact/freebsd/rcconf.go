@@ -28,7 +28,7 @@ func ReadRC(files fact.Files) Config {
 	}
 	r.source(rcVendor, "")
 	if !hasDefaults {
-		r.misc()
+		r.source(rcMisc, "a stock FreeBSD does not read this file; BSDRP does, before rc.conf")
 	}
 	for range 2 { // files may redefine rc_conf_files; the system looks twice
 		for _, path := range strings.Fields(r.vars["rc_conf_files"]) {
@@ -66,11 +66,6 @@ func (r *rc) source(path, note string) bool {
 	sh.run()
 	r.depth--
 	return true
-}
-
-// misc reads the file that BSDRP adds, if the tree does not say which files are read.
-func (r *rc) misc() {
-	r.source(rcMisc, "a stock FreeBSD does not read this file; BSDRP does, before rc.conf")
 }
 
 // services reads rc.conf.d: each file (or directory of files) is sourced only by the service of its

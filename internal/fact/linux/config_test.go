@@ -99,7 +99,7 @@ func TestSources(t *testing.T) {
 		}, []string{"net.ipv4.icmp_echo_ignore_all=0", "net.ipv4.ip_forward=1"}},
 		{"ufw, disabled", ReadUFW, tree{"/etc/ufw/ufw.conf": "ENABLED=no\n", "/etc/ufw/sysctl.conf": "net/ipv4/ip_forward=1\n"}, nil},
 		{"/etc/sysctl.conf where systemd boots without a link to it", func(f fact.Files) Config { return ReadSysctlConf(f, nil) }, tree{
-			"/etc/sysctl.conf": "vm.swappiness=1\n", "/usr/lib/systemd/system/x.service": "", "/etc/sysctl.d/10-ptrace.conf": "kernel.yama.ptrace_scope = 1\n",
+			"/etc/os-release": "ID=fedora\n", "/etc/sysctl.conf": "vm.swappiness=1\n", "/usr/lib/systemd/system/x.service": "", "/etc/sysctl.d/10-ptrace.conf": "kernel.yama.ptrace_scope = 1\n",
 		}, []string{"kernel.yama.ptrace_scope=1", "vm.swappiness=1 (systemd-sysctl does not read this file)"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

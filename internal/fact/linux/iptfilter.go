@@ -42,7 +42,7 @@ func iptablesFilter(text, family string) *filter.Ruleset {
 		if table == "raw" && words[1] == "PREROUTING" && (slices.Contains(words, "NOTRACK") || slices.Contains(words, "--notrack")) {
 			s.Untracked = append(s.Untracked, filter.Redirect{Line: i + 1, Before: p.rule.Conditions})
 		}
-		if table == "nat" && p.redirects {
+		if table == "nat" && words[1] != "OUTPUT" && p.redirects {
 			s.Redirect = append(s.Redirect, p.redirect)
 		}
 		p.rule.Translates = table == "nat" && (slices.Contains(words, "MASQUERADE") || slices.Contains(words, "SNAT"))

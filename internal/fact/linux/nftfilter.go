@@ -107,7 +107,7 @@ func (r *nftReader) rule(s nftStatement) {
 	if p.untracks && (r.hooked == "prerouting" || r.hooked == "input") {
 		r.set.Untracked = append(r.set.Untracked, filter.Redirect{Line: s.line, Before: p.rule.Conditions})
 	}
-	if p.redirects && r.nat {
+	if p.redirects && r.nat && r.hooked != "output" {
 		r.set.Redirect = append(r.set.Redirect, filter.Redirect{Line: s.line, Before: p.rule.Conditions, To: p.to, Port: p.port})
 	}
 	r.now.Rules = append(r.now.Rules, append(p.mapped, p.rule)...)

@@ -77,12 +77,12 @@ func (r *sysctlReader) strays() {
 
 // systemd reports whether, according to its own files, systemd is the init system.
 func systemd(files fact.Files) bool {
+	release, err := files.Read("/etc/os-release")
 	for _, dir := range []string{"/run/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system", "/etc/systemd/system/multi-user.target.wants"} {
-		if names, err := files.List(dir); err == nil && len(names) > 0 {
+		if names, no := files.List(dir); err == nil && no == nil && len(names) > 0 { // without os-release, a part of a tree, which may lack the link
 			return true
 		}
 	}
-	release, _ := files.Read("/etc/os-release")
 	return arch.MatchString(release) || debian.MatchString(release) && from13.MatchString(release) // these have systemd unless it was removed
 }
 

@@ -54,7 +54,8 @@ func ReadLinkFiles(files fact.Files) Config {
 		devices := linkDevices(entries)
 		for _, e := range entries {
 			if e.section == "Link" {
-				c.add(p, e.number, e.text, fact.Udev, note, assignment{"systemd.link." + stem(p) + "." + e.key, e.value})
+				stem := strings.ReplaceAll(strings.TrimSuffix(path.Base(p), path.Ext(p)), ".", "_")
+				c.add(p, e.number, e.text, fact.Udev, note, assignment{"systemd.link." + stem + "." + e.key, e.value})
 			}
 			if e.section == "Link" && !catchAll && len(c.Lines) > 0 {
 				for _, device := range devices {
@@ -72,10 +73,6 @@ func ReadLinkFiles(files fact.Files) Config {
 
 // NeverMatched is the note for lines of a .link file after one that matches every device.
 const NeverMatched = "an earlier .link file matches every device"
-
-func stem(p string) string {
-	return strings.ReplaceAll(strings.TrimSuffix(path.Base(p), path.Ext(p)), ".", "_")
-}
 
 // matchesAll reports whether [Match] matches every device, as in 99-default.link.
 func matchesAll(entries []entry) bool {

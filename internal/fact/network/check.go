@@ -203,7 +203,7 @@ func (h *Host) route(n int, r Route) {
 	reached, known := false, false
 	for _, i := range h.Interfaces {
 		for _, a := range i.Addresses {
-			if a.Addr() == r.Via && !a.Shared {
+			if a.Addr() == r.Via && !a.Shared && (r.Default() || !r.Via.IsLoopback()) { // a route to loopback discards
 				h.Problem(r.Place, "net-"+of+"-self", "")
 				return
 			}

@@ -159,7 +159,7 @@ func (h *Host) Own(port, master string, at Place, strict bool) {
 // Address adds an address of an interface, and reports whether it can be read; one that cannot may be any.
 func (h *Host) Address(i *Interface, text string, at Place) bool {
 	p, err := netip.ParsePrefix(text)
-	if err != nil {
+	if err != nil || p.Addr().IsUnspecified() {
 		h.Open[true], h.Open[false] = true, true
 		return false
 	}

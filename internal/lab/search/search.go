@@ -33,7 +33,9 @@ func (Runner) Kind() study.Kind { return study.KindSearch }
 
 // Run implements lab.Runner.
 func (r Runner) Run(ctx context.Context, s *lab.Session, slot study.Slot, part study.Part) ([]study.Trial, error) {
-	return r.RunBy(ctx, s, slot, part, packets.By{Measure: measure, Way: inStep})
+	return r.RunBy(ctx, s, slot, part, packets.By{Measure: measure, Way: func(in *packets.Instance) packets.Way {
+		return &lockstep{OwnChains: packets.OwnChains{Instance: in}}
+	}})
 }
 
 // measure runs a part's search, with the DUT set up once.
@@ -272,10 +274,6 @@ func (m *measurer) latency(ctx context.Context, s *study.SearchRun) error {
 type lockstep struct {
 	packets.OwnChains
 	arms []*measurer // by lane
-}
-
-func inStep(in *packets.Instance) packets.Way {
-	return &lockstep{OwnChains: packets.OwnChains{Instance: in}}
 }
 
 func (w *lockstep) Ready(context.Context) error {

@@ -152,7 +152,7 @@ func (r *Report) sections() []document.Table {
 		interactions = append(interactions, row{factors[i.A].Name + " × " + factors[i.B].Name, r.ChangeText(i.Effect)})
 	}
 	if j := r.Result.Confirmation; j != nil {
-		confirm = append(confirm, row{space.Words(factors, r.Result.Candidate), r.cell(j.Result), string(j.Verdict), fmt.Sprint(j.Blocks), fmt.Sprintf("%.2g %%", 100*j.Alpha)})
+		confirm = append(confirm, row{space.Words(factors, r.Result.Candidate), strings.ReplaceAll(r.interval(j.Result), " ", "\u00a0"), string(j.Verdict), fmt.Sprint(j.Blocks), fmt.Sprintf("%.2g %%", 100*j.Alpha)})
 	}
 	for _, u := range r.Untried {
 		untried = append(untried, row{u.Name, u.Value, u.Why})

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"linerate/internal/list"
 	"linerate/internal/show"
@@ -159,9 +158,6 @@ func (r *Report) interval(v stats.Result) string {
 	e := r.Change(v.Effect)
 	return fmt.Sprintf("%s (%s to %s)", show.SignedPercent(e.EffectPercent.Float()), show.SignedPercent(e.CILow.Float()), show.SignedPercent(e.CIHigh.Float()))
 }
-
-// cell formats an interval without line breaks, for tables.
-func (r *Report) cell(v stats.Result) string { return strings.ReplaceAll(r.interval(v), " ", "\u00a0") }
 
 // guards describes the result for the study's other metrics.
 func (r *Report) guards() string {

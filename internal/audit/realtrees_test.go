@@ -1,0 +1,44 @@
+package audit_test
+
+import "testing"
+
+// TestRealTreesAreSilent: what public trees have and no mistake is, in rewritten lines.
+func TestRealTreesAreSilent(t *testing.T) {
+	f := func(pairs ...string) map[string]string {
+		files := map[string]string{}
+		for i := 0; i < len(pairs); i += 2 {
+			files[pairs[i]] = pairs[i+1]
+		}
+		return files
+	}
+	pf := func(text, rc string) map[string]string {
+		return f("/etc/pf.conf", text, "/etc/rc.conf", "pf_enable=\"YES\"\n"+rc)
+	}
+	holdAll(t, "14.3", []reading{
+		{note: "macros of pfctl -D", files: pf("pass in on $wifi from $net to any\n", `pf_flags="-D wifi=\"wlan0\" -D net=\"198.18.0.0/24\""`), want: []string{"!LR-SYNTAX"}},
+		{note: "a macro that nothing defines", files: pf("pass in on $wifi all\n", `pf_flags="-D net=\"198.18.0.0/24\""`), want: []string{"error LR-SYNTAX | macro 'wifi' not defined"}},
+		{note: "a macro of several strings", files: pf("one = \"2222\"\ntcp = \"{ ssh, domain, \" $one \"}\"\npass in quick on em0 proto tcp to any port $tcp\n", ""), want: []string{"!LR-SYNTAX"}},
+		{note: "a list that ipfw(8) joins", files: f("/etc/rc.conf", "firewall_enable=\"YES\"\nfirewall_script=\"/etc/ipfw.rules\"", "/etc/ipfw.rules", "#!/bin/sh\ncmd=\"ipfw -q add\"\n$cmd 45 deny ip from { 198.18.0.0/24, 198.18.4.0/24 } to any in\n$cmd 46 allow ip from 198.18.0.0/24,  198.18.4.0/24 to any in\n"), want: []string{"!LR-SYNTAX"}},
+		{note: "the eleventh route", files: f("/etc/rc.conf", "static_routes=\"a b c d e f g h i j k:0\"\nroute_k=\"-net 198.18.9.0/24 198.18.0.1\""), want: []string{"!LR-SLIP:rc-route-unused"}},
+		{note: "a route that is not listed", files: f("/etc/rc.conf", "static_routes=\"a b\"\nroute_a=\"-net 198.18.8.0/24 198.18.0.1\"\nroute_b=\"-net 198.18.7.0/24 198.18.0.1\"\nroute_k=\"-net 198.18.9.0/24 198.18.0.1\""), want: []string{"warning LR-SLIP:rc-route-unused"}},
+		{note: "ipfw_nat is loaded for a script without nat", files: f("/etc/rc.conf", "ifconfig_igb0=\"inet 198.18.0.1/24\"\nfirewall_enable=\"YES\"\nfirewall_nat_enable=\"YES\"\nfirewall_script=\"/etc/fw.sh\"", "/etc/fw.sh", "ipfw add 100 allow ip from any to any\n"), want: []string{"!LR-TSO-LIBALIAS"}},
+		{note: "a null route", files: f("/etc/rc.conf", "ifconfig_lo0=\"inet 127.0.0.1\"\nstatic_routes=\"n\"\nroute_n=\"-net 198.18.0.0/16 127.0.0.1\""), want: []string{"!LR-SLIP:net-route-self"}},
+		{note: "an address to fill in", files: f("/etc/rc.conf", "ifconfig_em0=\"inet 0.0.0.0/24\"\ndefaultrouter=\"0.0.0.0\""), want: []string{"!LR-SLIP:net-network-address", "!LR-SLIP:net-router-self"}},
+		{note: "two sshd's on ports that other files set", files: f("/etc/rc.conf", "sshd_enable=\"YES\"\nopenssh_enable=\"YES\""), want: []string{"!LR-TWO-DAEMONS"}},
+		{note: "old names of a module that has them", files: f("/etc/rc.conf", "kld_list=\"if_tap if_tun\""), want: []string{"!LR-KLD-TYPO", "!warning"}},
+		{note: "a hint of syscons", files: f("/boot/loader.conf", "hint.sc.0.vesa_mode=0x118\nhint.pcm.0.line=50"), want: []string{"!LR-SLIP:hints-key"}},
+		{note: "zfs_enable may be in rc.conf, which is not there", files: f("/boot/loader.conf", `zfs_load="YES"`, "/etc/rc.conf.local", `sshd_enable="YES"`), want: []string{"!LR-ZFS-NOT-ENABLED"}},
+	})
+	nat := func(hook, priority string) string {
+		return "table ip nat {\n chain c {\n  type nat hook " + hook + " priority " + priority + ";\n }\n}\n"
+	}
+	holdAll(t, "6.12", []reading{
+		{note: "a name for the priority of output", files: f("/etc/nftables.conf", "flush ruleset\n"+nat("output", "dstnat")), want: []string{"!LR-SLIP:nft-syntax"}},
+		{note: "a name that the hook refuses", files: f("/etc/nftables.conf", "flush ruleset\n"+nat("output", "srcnat")), want: []string{"error LR-SLIP:nft-syntax"}},
+		{note: "GRUB's colours", files: f("/etc/default/grub", "GRUB_COLOR_NORMAL=\"light-blue/black\"\n"), want: []string{"!LR-SLIP:grub-name"}},
+		{note: "the alias of a scheduler", files: f("/etc/udev/rules.d/60-x.rules", `ACTION=="add", KERNEL=="sda", ATTR{queue/scheduler}="deadline"`+"\n"), want: []string{"!LR-SLIP:udev-scheduler"}},
+		{note: "the host's own connections are redirected to itself", files: f("/etc/iptables/rules.v4", "*nat\n-A OUTPUT -p udp -m udp --dport 53 -j REDIRECT --to-ports 5353\nCOMMIT\n*filter\n:INPUT DROP [0:0]\n:OUTPUT DROP [0:0]\n-A INPUT -i lo -j ACCEPT\n-A OUTPUT -d 127.0.0.0/8 -j ACCEPT\nCOMMIT\n"), want: []string{"!LR-SLIP:filter-redirect"}},
+		{note: "sysctl.conf of a tree that does not say whose it is", files: f("/etc/sysctl.conf", "net.ipv4.ip_forward=1\n", "/lib/systemd/system/x.service", "[Service]\nExecStart=/bin/true\n"), want: []string{"!LR-UNREAD"}},
+		{note: "sysctl.conf of a system without the link", files: f("/etc/os-release", "ID=fedora\n", "/etc/sysctl.conf", "net.ipv4.ip_forward=1\n", "/usr/lib/systemd/system/x.service", ""), want: []string{"error LR-UNREAD:sysctl.conf"}},
+	})
+}
