@@ -197,10 +197,9 @@ func (f *networkFiles) netdev(p string, entries []entry) {
 		case "Tunnel.Local", "VXLAN.Local":
 			i.Local, _ = netip.ParseAddr(e.value)
 			i.LocalPlace = at
-		default:
-			if e.section == "Bond" || e.section == "Bridge" {
-				i.SetBond(e.key, e.value, at)
-			}
+		}
+		if e.section == "Bond" || e.section == "Bridge" {
+			i.SetBond(e.key, e.value, at)
 		}
 	}
 }

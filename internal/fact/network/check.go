@@ -53,7 +53,7 @@ type places struct {
 
 // address compares an address with those before it.
 func (h *Host) address(i *Interface, a Address, taken places) {
-	if first, last := a.Masked().Addr(), Last(a.Prefix); a.Addr().Is4() && a.Bits() < 31 && a.Bits() > 7 && (a.Addr() == first || a.Addr() == last) && !i.isLoopback() {
+	if first, last := a.Masked().Addr(), Last(a.Prefix); a.Addr().Is4() && a.Bits() < 31 && a.Bits() > 7 && !a.Addr().IsUnspecified() && (a.Addr() == first || a.Addr() == last) && !i.isLoopback() {
 		h.Problem(a.Place, "net-network-address", "")
 	}
 	if a.Shared || a.Addr().IsLinkLocalUnicast() || i.isLoopback() || h.find(i.Master).is(VRF) || !h.Once && a.Bits() >= a.Addr().BitLen()-1 {

@@ -50,6 +50,12 @@ var operations = map[string]func(d document, r relation, s statement) *statement
 	"apart": func(d document, r relation, s statement) *statement {
 		return first(d.named(r.other), func(o statement) bool { return o.number < s.number && s.touches(o, span.overlaps) })
 	},
+	// unique: no network of KEY is that of an earlier OTHER in another block.
+	"unique": func(d document, r relation, s statement) *statement {
+		return first(d.named(r.other), func(o statement) bool {
+			return o.number < s.number && o.block != s.block && s.touches(o, func(a, b span) bool { return a == b })
+		})
+	},
 	// outside: no address of KEY is one of OTHER, wherever it stands.
 	"outside": func(d document, r relation, s statement) *statement {
 		return first(d.named(r.other), func(o statement) bool { return s.touches(o, span.inside) })

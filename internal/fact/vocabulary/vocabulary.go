@@ -208,10 +208,7 @@ func (f format) judge(s statement) (word, message string) {
 	if _, any := keys["*"]; !known || any && !ok || !ok && f.free.MatchString(s.section+" "+s.key) {
 		return "", ""
 	}
-	if _, near := f.flags["near"]; !ok && near && !strings.Contains(f.stray(s), "did you mean") {
-		return "", "" // of another program
-	}
-	if !ok {
+	if _, near := f.flags["near"]; !ok && (!near || strings.Contains(f.stray(s), "did you mean")) { // else another program's
 		return s.key, f.stray(s)
 	}
 	if !Accepts(e.values, s.value) && !(s.value == "" && f.form == "ini") {
