@@ -4,9 +4,7 @@
 package filter
 
 import (
-	"maps"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -364,28 +362,4 @@ func (s *Ruleset) Drops(hook string, p Packet) (*Chain, bool) {
 		}
 	}
 	return nil, false
-}
-
-var (
-	wgPort = regexp.MustCompile(`(?mi)^[ \t]*ListenPort[ \t]*=[ \t]*([0-9]+)`)
-	wgPeer = regexp.MustCompile(`(?mi)^[ \t]*(\[Peer\]|Endpoint[ \t]*=)`)
-)
-
-// WireGuard returns the first packets of peers that connect to this host, from the texts of its files:
-// those without an endpoint.
-func WireGuard(texts map[string]string) (packets []Packet) {
-	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		port := wgPort.FindStringSubmatch(texts[name])
-		if !strings.Contains(name, "/wireguard/") || port == nil {
-			continue
-		}
-		waits := 0
-		for _, m := range wgPeer.FindAllStringSubmatch(texts[name], -1) {
-			waits += map[bool]int{true: 1, false: -1}[strings.EqualFold(m[1], "[Peer]")]
-		}
-		if waits > 0 {
-			packets = append(packets, Packet{Family: "4", In: Outside, Proto: "udp", SPort: "40000", DPort: port[1], State: "new", Status: "none"})
-		}
-	}
-	return packets
 }

@@ -7,7 +7,7 @@ import (
 
 // protocols normalises the names of protocols, types those of ICMP's types.
 var (
-	protocols = map[string]string{"ipv6-icmp": "icmp6", "icmpv6": "icmp6", "58": "icmp6", "1": "icmp", "6": "tcp", "17": "udp", "112": "carp", "vrrp": "carp", "all": "any", "ip": "any"}
+	protocols = map[string]string{"ipv6-icmp": "icmp6", "icmpv6": "icmp6", "58": "icmp6", "1": "icmp", "6": "tcp", "17": "udp", "112": "carp", "vrrp": "carp", "89": "ospf", "ospfigp": "ospf", "OSPFIGP": "ospf", "all": "any", "ip": "any"}
 	types     = map[string]string{
 		"echo-request": "echo", "echoreq": "echo", "nd-neighbor-solicit": "135", "nd-neighbor-advert": "136", "nd-router-advert": "134", "nd-router-solicit": "133", //nolint:misspell // words of nft
 		"neighbour-solicitation": "135", "neighbor-solicitation": "135", "neighbour-advertisement": "136", "neighbor-advertisement": "136", //nolint:misspell // words of ip6tables

@@ -29,10 +29,10 @@ func FilterProblems(texts map[string]string, pf, ipfw, open bool) (all []fact.Pr
 	if text := texts["/etc/pf.conf"]; pf && text != "" && len(text) < 1<<20 {
 		m := pfFilter(text)
 		m.problems(func(name string, line int, detail string) { add("/etc/pf.conf", name, line, detail) })
-		for _, packet := range filter.WireGuard(texts) {
-			packet[filter.Way] = "in"
-			if _, is := m.set.Drops("input", packet); is && strings.Contains(rc, "wireguard_enable=") {
-				add("/etc/pf.conf", "filter-wireguard", m.set.Chains[0].Default(), packet[filter.DPort])
+		for _, w := range filter.Awaited(texts) {
+			w.Packet[filter.Way] = "in"
+			if _, is := m.set.Drops("input", w.Packet); is && w.Case == "filter-wireguard" && strings.Contains(rc, "wireguard_enable=") {
+				add("/etc/pf.conf", w.Case, m.set.Chains[0].Default(), w.Service)
 			}
 		}
 		needed(&m.set, rc, texts["/etc/ssh/sshd_config"], func(name string) { add("/etc/pf.conf", name, m.set.Chains[0].Default(), "") })

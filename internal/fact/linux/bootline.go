@@ -30,7 +30,7 @@ func bootWords(lines []fact.Line, at fact.Line, words string) []fact.Line {
 		name, value, _ := strings.Cut(w, "=")
 		if validName(name) && !strings.ContainsAny(name, "${}") && len(lines) < maxWords {
 			l := at
-			l.Name, l.Value, l.Stage, l.Order, l.Effective, l.Default = parameter(name), value, fact.CommandLine, len(lines)+1, true, slices.Contains(stockWords, w)
+			l.Name, l.Value, l.Stage, l.Order, l.Effective, l.Default = parameter(name), value, fact.CommandLine, len(lines)+1, true, slices.Contains([]string{"mitigations=auto", "selinux=1"}, w)
 			lines = append(lines, l)
 		}
 	}

@@ -59,9 +59,9 @@ func FilterProblems(texts map[string]string) (all []fact.Problem) {
 			}
 		}
 		found.check(six && !found.set.Refuses6(), asks)
-		for _, packet := range filter.WireGuard(texts) {
-			if c, is := found.set.Drops("input", packet); is && f.family != "6" {
-				found.add("filter-wireguard", c.Line, packet[filter.DPort])
+		for _, w := range filter.Awaited(texts) {
+			if c, is := found.set.Drops("input", w.Packet); is && f.family != map[string]string{"4": "6", "6": "4"}[w.Packet[filter.Family]] {
+				found.add(w.Case, c.Line, w.Service)
 			}
 		}
 		all = append(all, found.all...)
@@ -69,16 +69,13 @@ func FilterProblems(texts map[string]string) (all []fact.Problem) {
 			all = append(all, definedLate(f.path, texts)...)
 		}
 	}
-	for _, f := range ufwFiles {
+	for _, f := range []string{"/etc/ufw/before.rules", "/etc/ufw/after.rules", "/etc/ufw/user.rules"} { // others declare some of their chains
 		if at, why := iptablesRefused(texts[f], "4", false); at > 0 {
 			all = append(all, fact.Problem{File: f, Line: at, Kind: fact.ProblemSlip, Message: "iptables-refused", Detail: why})
 		}
 	}
 	return all
 }
-
-// ufwFiles are files of ufw that iptables-restore reads; others declare some of their chains.
-var ufwFiles = []string{"/etc/ufw/before.rules", "/etc/ufw/after.rules", "/etc/ufw/user.rules"}
 
 type filterProblems struct {
 	file string

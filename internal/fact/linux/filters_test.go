@@ -65,8 +65,20 @@ func TestFilterProblems(t *testing.T) {
 		more                   string // another file
 	}{
 		{"a filter as it should be", nft, input(nd + "  tcp dport { 22, 443 } ct state new accept\n  log prefix \"in: \" level info counter drop\n"), "", ""},
-		{"WireGuard's port is dropped", nft, input(nd), "filter-wireguard:3(51820)", "/etc/wireguard/wg0.conf\n[Interface]\nListenPort = 51820\n[Peer]\nPublicKey = a\n"},
+		{"WireGuard's port is dropped", nft, input(nd), "filter-wireguard:3(udp_51820)", "/etc/wireguard/wg0.conf\n[Interface]\nListenPort = 51820\n[Peer]\nPublicKey = a\n"},
 		{"WireGuard's port is let in", nft, input(nd + "  udp dport 51820 accept\n"), "", "/etc/wireguard/wg0.conf\n[Interface]\nListenPort = 51820\n[Peer]\nPublicKey = a\n"},
+		{"IPsec's ports are dropped", nft, input(nd), "filter-awaited:3(strongSwan's_IKE_udp_500) filter-awaited:3(strongSwan's_IKE_behind_NAT_udp_4500)", "/etc/swanctl/swanctl.conf\nconnections {\n a {\n  remote_addrs = 198.18.0.1\n }\n}\n"},
+		{"IPsec's ports are let in", nft, input(nd + "  udp dport { 500, 4500 } accept\n"), "", "/etc/swanctl/swanctl.conf\nconnections {\n a {\n  remote_addrs = 198.18.0.1\n }\n}\n"},
+		{"libreswan, and one of the ports", v4, "*filter\n:INPUT DROP [0:0]\n-A INPUT -p udp -m udp --dport 500 -j ACCEPT\nCOMMIT\n", "filter-awaited:2(IPsec's_IKE_behind_NAT_udp_4500)", "/etc/ipsec.conf\nconn a\n  right=198.18.0.1\n"},
+		{"OpenVPN's port is dropped", nft, input(nd), "filter-awaited:3(OpenVPN_udp_1195)", "/etc/openvpn/server.conf\nport 1195\nproto udp\nserver 10.8.0.0 255.255.255.0\n"},
+		{"OpenVPN connects itself", nft, input(nd), "", "/etc/openvpn/a.conf\nclient\nport 1195\nproto udp\n"},
+		{"OSPF is dropped", nft, input(nd), "filter-awaited:3(OSPF_ospf)", "/etc/frr/frr.conf\nrouter ospf\n network 10.0.0.0/8 area 0\n"},
+		{"OSPF inside", nft, input(nd + "  iifname lan0 meta l4proto ospf accept\n"), "", "/etc/frr/frr.conf\nrouter ospf\n network 10.0.0.0/8 area 0\n"},
+		{"OSPF by number", v4, "*filter\n:INPUT DROP [0:0]\n-A INPUT -p 89 -j ACCEPT\nCOMMIT\n", "", "/etc/frr/frr.conf\nrouter ospf\n network 10.0.0.0/8 area 0\n"},
+		{"DHCP's questions are dropped", nft, input(nd), "filter-awaited:3(dnsmasq's_DHCP_udp_67)", "/etc/dnsmasq.conf\ndhcp-range=10.0.0.10,10.0.0.99,12h\n"},
+		{"DHCP's questions are let in", nft, input(nd + "  iifname lan0 accept\n"), "", "/etc/dnsmasq.conf\ndhcp-range=10.0.0.10,10.0.0.99,12h\n"},
+		{"router advertisements are dropped", nft, input("  icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept\n"), "filter-awaited:3(router_advertisements_icmp6)", "/etc/network/interfaces\nauto eth0\niface eth0 inet6 auto\n"}, //nolint:misspell // nftables' keywords
+		{"a web server behind a closed port", nft, input(nd + "  tcp dport 80 accept\n"), "filter-awaited:3(nginx_tcp_443)", "/etc/nginx/nginx.conf\nhttp {\n server {\n  listen 443 ssl;\n }\n}\n"},
 		{"WireGuard connects itself", nft, input(nd), "", "/etc/wireguard/wg0.conf\n[Interface]\nListenPort = 51820\n[Peer]\nEndpoint = 198.18.0.1:51820\n"},
 		{"a variable below its use", nft, "define a = 22\n" + input(nd+"  tcp dport $b accept\n") + "define b = 443\n", "nft-define-late:9(b)", ""},
 		{"a variable of an included file", nft, "include \"/etc/nftables.d/*.nft\"\n" + input(nd+"  tcp dport $b accept\n"), "", "/etc/nftables.d/v.nft\ndefine b = 443\n"},
@@ -142,7 +154,7 @@ func TestFilterProblems(t *testing.T) {
 		for _, p := range FilterProblems(texts) {
 			s := fmt.Sprintf("%s:%d", p.Message, p.Line)
 			if p.Detail != "" {
-				s += "(" + p.Detail + ")"
+				s += "(" + strings.ReplaceAll(p.Detail, " ", "_") + ")"
 			}
 			got = append(got, s)
 		}

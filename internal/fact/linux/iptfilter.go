@@ -85,9 +85,6 @@ var iptablesFields = map[string]filter.Field{
 	"--ctstatus": filter.Status,
 }
 
-// plainMatches are the modules whose options are modelled or change nothing.
-var plainMatches = strings.Fields("tcp udp multiport state conntrack comment icmp icmp6 icmpv6")
-
 // watching are the targets after which evaluation goes on.
 var watching = strings.Fields("LOG NFLOG ULOG MARK CONNMARK TCPMSS DSCP TOS CLASSIFY NOTRACK CT SET AUDIT TRACE TTL HL CHECKSUM")
 
@@ -110,7 +107,7 @@ func (p *iptablesRule) read(chain func(string) bool) {
 			p.rule.Add(f, not, strings.Split(v, ",")...)
 		case w == "-m" || w == "--match":
 			p.words = p.words[min(1, len(p.words)):]
-			p.rule.Vague = p.rule.Vague || !slices.Contains(plainMatches, v)
+			p.rule.Vague = p.rule.Vague || !slices.Contains(strings.Fields("tcp udp multiport state conntrack comment icmp icmp6 icmpv6"), v) // modelled, or without effect
 		case w == "--comment":
 			p.words = p.words[min(1, len(p.words)):]
 		case w == "-j" || w == "-g" || w == "--jump" || w == "--goto":

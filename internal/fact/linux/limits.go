@@ -11,9 +11,6 @@ import (
 // Limits is the prefix of names of limits.conf(5) lines: limits.conf/nofile.
 const Limits = "limits.conf/"
 
-// limitItems lists the items that are read.
-var limitItems = []string{"nofile", "nproc", "memlock"}
-
 // ReadLimits reads the limits on open files, processes and locked memory that pam_limits sets at
 // login: limits.conf, then limits.d in name order. Lines for several users are listed side by side
 // and do not override each other. Soft limits alone are ignored, but a soft limit above the hard
@@ -25,7 +22,7 @@ func ReadLimits(files fact.Files) Config {
 		for i, raw := range fact.Lines(text) {
 			code, _, _ := strings.Cut(raw, "#")
 			w := strings.Fields(code)
-			if len(w) != 4 || !slices.Contains(limitItems, w[2]) {
+			if len(w) != 4 || !slices.Contains([]string{"nofile", "nproc", "memlock"}, w[2]) {
 				continue
 			}
 			l := fact.Line{File: p, Number: i + 1, Text: raw, Name: Limits + w[2], Value: w[3], Stage: fact.Field, Effective: true, Adds: true, Default: shipped(p)}

@@ -25,9 +25,6 @@ var stockLines = sync.OnceValue(func() map[[2]string][]string {
 	return lines
 })
 
-// stockWords lists kernel parameters that installers add and that equal the default.
-var stockWords = []string{"mitigations=auto", "selinux=1"}
-
 // stock returns what a distribution installed in a file below /etc: name=value, with single spaces
 // between words.
 func stock(files fact.Files, p string) []string {
