@@ -23,7 +23,7 @@ func (a *auditor) judge() []candidate {
 			continue // repeats reports it; a field is not a tunable
 		}
 		j := a.judged(l)
-		checks := []func(judged) []candidate{a.unknown, a.gone, a.contained, a.misplaced, a.option, a.module, a.onlyYes, a.rejected, a.lowers, a.asDefault, a.cautions, a.aging}
+		checks := []func(judged) []candidate{a.unknown, a.gone, a.contained, a.misplaced, a.option, a.module, a.rejected, a.lowers, a.asDefault, a.cautions, a.aging}
 		if l.Hidden() && (j.rec == nil || !j.rec.Type.Integer() && j.rec.Type != tunable.Bool && j.rec.Type != tunable.Numbers) { // only the name can be checked; a hidden value is not a number, so numeric tunables are judged as usual
 			checks = append(checks[:4:4], a.noChoice)
 		}

@@ -93,15 +93,6 @@ func loadedBy(l fact.Line) (module string, ok bool) {
 	return module, ok && l.Stage == fact.Loader
 }
 
-// onlyYes reports spellings of yes that rc.conf accepts and the loader does not.
-func (a *auditor) onlyYes(j judged) []candidate {
-	module, loads := loadedBy(j.Line)
-	if !loads || a.f.OS != fact.FreeBSD || !slices.Contains([]string{"ON", "TRUE", "1", "Y", "ENABLE", "ENABLED"}, strings.ToUpper(strings.TrimSpace(j.Value))) {
-		return nil
-	}
-	return []candidate{a.says("LR-RANGE", "yes", j.Line, with{"module": module})}
-}
-
 // withoutIt says what the host's system does with a line whose name it does not know.
 func (a *auditor) withoutIt(l fact.Line) string {
 	words := a.Rules.Consequences[a.f.OS]

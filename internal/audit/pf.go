@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -30,7 +29,7 @@ func (a *auditor) pfFile() []candidate {
 	}
 	all = append(all, a.pfNumbers("limit", a.Rules.PFLimits, pf.FileLimits)...)
 	all = append(all, a.pfNumbers("timeout", a.Rules.PFTimeouts, pf.Timeouts)...)
-	return slices.Concat(all, a.pfAdaptive(pf), a.pfUndone(pf), a.pfSkips(pf))
+	return slices.Concat(all, a.pfAdaptive(pf), a.pfSkips(pf))
 }
 
 // pfRefuses is the consequence of a mistake in pf.conf.
@@ -106,24 +105,6 @@ func (a *auditor) pfAdaptive(pf *fact.PF) []candidate {
 		return nil
 	}
 	return []candidate{a.says("LR-PF-ADAPTIVE", of, called(name, at.AsLine("")), with{"start": fmt.Sprint(start.Value), "end": fmt.Sprint(end.Value), "limit": fmt.Sprint(limit), "wanted": fmt.Sprint(wanted)})}
-}
-
-// pfUndone reports TCP timeouts that a later `set optimization` overrides.
-func (a *auditor) pfUndone(pf *fact.PF) []candidate {
-	var set fact.Line
-	for _, o := range pf.Options {
-		if o.Name == "optimization" {
-			set = o
-		}
-	}
-	var all []candidate
-	for _, t := range pf.Timeouts {
-		if set.Name == "" || t.File != set.File || t.Line >= set.Number || !strings.HasPrefix(strings.ToLower(t.Name), "tcp.") {
-			continue
-		}
-		all = append(all, a.says("LR-DUPLICATE", "optimization", t.AsLine("pf.conf:timeout."+t.Name), with{"timeout": "timeout " + t.Name, "other": cmp.Or(set.Value, "…"), "where": strconv.Itoa(set.Number)}))
-	}
-	return all
 }
 
 // pfSkips reports an external interface among those that pf skips: the rules translate on it, or it

@@ -490,7 +490,7 @@ func TestKernelConfig(t *testing.T) {
 func TestStrangeStatements(t *testing.T) {
 	for text, line := range map[string]int{
 		"set block-policy drop\npass\n": 0, "set blokc-policy drop\nblok in all\npass\n": 1, "pass\nblok in all\nand more\n": 2, "REDACTED in all\nset REDACTED yes\npass\n": 0, "REDACTED\nREDACTED and REDACTED\n": 1,
-		"pass\npass to any port { 22, 80 keep state\nblock\n": 2, "pass to port {\n 22\n 80\n}\n": 0,
+		"pass\npass to any port { 22, 80 keep state\nblock\n": 2, "pass proto tcp to port {\n 22\n 80\n}\n": 0,
 		"no nat on em0\nanchor \"a\" {\n pass\n}\nload anchor a from \"/x\"\n": 0,
 	} {
 		problems := ReadPF(tree{"/etc/pf.conf": text}, "/etc/pf.conf", &fact.PF{})

@@ -22,7 +22,7 @@ var (
 // needs them, and parameters of jails without effect. texts are a host's files by path; open means that ipfw's last rule accepts.
 func FilterProblems(texts map[string]string, pf, ipfw, open bool) (all []fact.Problem) {
 	rc := texts["/etc/rc.conf"] + "\n" + texts["/etc/rc.conf.local"]
-	all = jailProblems(texts)
+	all = append(jailProblems(texts), needProblems(texts)...)
 	add := func(file, name string, line int, detail string) {
 		all = append(all, fact.Problem{File: file, Line: line, Kind: fact.ProblemSlip, Message: name, Detail: detail})
 	}

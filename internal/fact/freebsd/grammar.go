@@ -1,6 +1,7 @@
 package freebsd
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ type grammar struct {
 	number   *regexp.Regexp
 	form     *regexp.Regexp
 	lacks    *regexp.Regexp // statements that lack or contradict something
+	because  [][2]string    // the expressions of lacks, and what is wrong with their statements
 }
 
 var (
@@ -44,7 +46,7 @@ func grammarOf(format string) func() grammar {
 			case "part":
 				parts = append(parts, "~"+row[1]+"~", "(?:"+filled+")")
 			case "lacks":
-				lacks = append(lacks, filled)
+				lacks, g.because = append(lacks, filled), append(g.because, [2]string{filled, strings.Join(row[1:len(row)-1], "")})
 			default:
 				forms = append(forms, filled)
 			}
@@ -75,14 +77,14 @@ var marks = strings.Fields("! { } ( ) -> - = >")
 var pieces = strings.NewReplacer("!", " ! ", "{", " { ", "}", " } ", "(", " ( ", ")", " ) ", "->", " -> ", "=", " = ")
 
 // stop returns the index of the first word of a statement that its format does not have there, -1 if
-// there is none or a word is not known.
-func (g grammar) stop(words []string) int {
+// there is none or a word is not known, and what is wrong with a complete statement, if that is known.
+func (g grammar) stop(words []string) (int, string) {
 	var text strings.Builder
 	begins := make([]int, len(words))
 	for i, w := range words {
 		begins[i], w = text.Len(), strings.Trim(w, `"'`)
 		if strings.ContainsAny(w, "$`") || strings.Contains(w, hidden) || strings.Contains(w, "{{") {
-			return -1
+			return -1, ""
 		}
 		if strings.ContainsAny(w, " \t") || w == "" {
 			w = "TEXT"
@@ -101,19 +103,23 @@ func (g grammar) stop(words []string) int {
 	end := len(g.form.FindString(text.String()))
 	for i := range words {
 		if last := i == len(words)-1; last && end < text.Len() || !last && end < begins[i+1] {
-			return i
+			return i, ""
 		}
 	}
 	if g.lacks.MatchString(text.String()) {
-		return 0
+		i := slices.IndexFunc(g.because, func(b [2]string) bool { return regexp.MustCompile("^(?:" + b[0] + ")").MatchString(text.String()) })
+		return 0, g.because[i][1]
 	}
-	return -1
+	return -1, ""
 }
 
 // refuse adds the problem of a statement that its format does not have. Its text is the word, its
 // message has %s for it.
 func (g grammar) refuse(problems []fact.Problem, at fact.Line, words []string, says string) []fact.Problem {
-	if i := g.stop(words); i >= 0 {
+	if i, because := g.stop(words); i >= 0 {
+		if before, _, ok := strings.Cut(says, "does not take"); ok && because != "" {
+			says = before + "does not take this: " + because
+		}
 		problems = append(problems, fact.Problem{File: at.File, Line: at.Number, Text: clip(words[i], 60), Kind: fact.ProblemSyntax, Message: says})
 	}
 	return problems
@@ -133,26 +139,16 @@ func Refused(files fact.Files, pf, ipfw string) (refused []fact.Problem, host st
 	}
 	refused = append(p.read(pf), ReadIPFW(files, ipfw, &fact.IPFW{})...)
 	AddRCInterfaces(known, Config{Lines: lines})
-	for _, l := range lines {
-		for _, w := range strings.Fields(l.Value) {
-			if namesInterfaces.MatchString(l.Name) && l.Effective && !l.Default {
-				p.on = append(p.on, fact.Line{File: l.File, Number: l.Number, Name: "rc-interface", Value: w})
-			}
-		}
-	}
-	for _, on := range p.on {
-		_, kind := Driver(on.Value)
-		if _, is := known.NIC(on.Value); !is && len(known.NICs) > 0 && ofHost.MatchString(on.Value) && slices.Contains([]string{fact.KindEthernet, fact.KindLAGG, fact.KindVLAN}, kind) {
-			refused = append(refused, fact.Problem{File: on.File, Line: on.Number, Kind: fact.ProblemSlip, Message: on.Name})
-			break
-		}
-	}
 	slips, model := addressSlips(lines, known.NICs)
 	refused = append(refused, slips...)
-	for _, l := range lines {
+	host = hostText(model)
+	for _, l := range slices.Concat(lines, p.on) {
 		refused = RefusedValue(refused, l)
+		if l.Effective && !l.Default {
+			host += fmt.Sprintf("%s:%d %s=%s\n", l.File, l.Number, l.Name, strings.Join(strings.Fields(l.Value), " "))
+		}
 	}
-	return refused, hostText(model)
+	return refused, host
 }
 
 // RefusedValue adds the problem of a line of rc.conf whose value its grammar does not have, as Refused does.
@@ -171,12 +167,6 @@ func RefusedValue(problems []fact.Problem, l fact.Line) []fact.Problem {
 
 // defined matches a macro that pfctl(8) gets by -D.
 var defined = regexp.MustCompile(`-D[ \t]*["']?(\w+)=`)
-
-// namesInterfaces matches variables of services that name interfaces.
-var namesInterfaces = regexp.MustCompile(`^(?:pfsync_syncdev|dhcpd_ifaces|natd_interface|firewall_nat_interface|netwait_if|ipv6_cpe_wanif|dhcrelay_ifaces|pppoed_interface|firewall_simple_[io]if|igmpproxy_if\w*)$`)
-
-// ofHost matches an interface of hardware, or one above it, that rc.conf names if the host uses it.
-var ofHost = regexp.MustCompile(`^(?:[a-z]*[a-z][0-9]+)(?:\.[0-9]+)?$`)
 
 // ifconfigLine matches the variables whose values are arguments of ifconfig(8).
 var ifconfigLine = regexp.MustCompile(`^(?:ifconfig|create_args)_[A-Za-z0-9]+(?:_[0-9]+)?(?:_ipv6|_alias[0-9]+|_aliases)?$`)

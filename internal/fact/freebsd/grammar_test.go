@@ -74,40 +74,34 @@ func TestMacros(t *testing.T) {
 func TestAddressSlips(t *testing.T) {
 	const base = "ifconfig_em0=\"inet 198.18.0.2/24\"\nifconfig_em0_ipv6=\"inet6 2001:db8:1::2/64\"\n"
 	for line, want := range map[string]string{
-		`ifconfig_em0_name="wan0"`: "rc-renamed",
 		"ifconfig_em1_name=\"wan0\"\nifconfig_wan0=\"inet 198.18.5.1/24\"": "",
-		`rtadvd_interfaces="em1"`:    "rc-rtadvd",
 		`rtadvd_interfaces="em0"`:    "",
 		`defaultrouter="198.18.1.1"`: "net-router-far",
 		"cloned_interfaces=\"lagg0\"\nifconfig_lagg0=\"laggproto lacp laggport ix0 laggport ix1 198.18.1.2/24\"\ndefaultrouter=\"198.18.1.1\"": "",
 		`ifconfig_em1="198.18.1.2/24 mtu 9000"` + "\ndefaultrouter=\"198.18.1.1\"":                                                             "",
-		`ifconfig_em1="inet 10.1.2.1"`:                                                                      "rc-no-mask",
-		`ifconfig_em1="inet 198.18.1.2/24"` + "\nnetwork_interfaces=\"lo0 em0\"":                            "rc-network-interfaces",
-		`ifconfig_gif0="inet 198.18.9.1 198.18.9.2 netmask 255.255.255.252 tunnel 198.18.77.1 203.0.113.1"`: "net-tunnel-local",
-		`defaultrouter="198.18.0.2"`:                                                                        "net-router-self",
-		`defaultrouter="198.18.0.1/24"`:                                                                     "rc-router-length",
-		`defaultrouter="198.18.0.1"`:                                                                        "",
-		`ipv6_defaultrouter="2001:db8:2::1"`:                                                                "net-router-far",
-		`ipv6_defaultrouter="2001:db8:1::1"`:                                                                "",
-		`ipv6_defaultrouter="fe80::1%em0"`:                                                                  "",
-		`ifconfig_em0_alias0="inet 198.18.0.2/32"`:                                                          "net-address-twice",
-		`ifconfig_em0_alias0="inet 198.18.0.3/32"`:                                                          "",
-		`ifconfig_em1="inet 198.18.0.9 netmask 0xffffff00"`:                                                 "net-same-network",
-		`ifconfig_em1="inet 198.18.0.9 netmask 0xffffff00 fib 1"`:                                           "",
-		`ifconfig_em1="inet 198.18.1.255/24"`:                                                               "net-network-address",
-		`ifconfig_em1="inet 198.18.2.0 netmask 255.255.255.0"`:                                              "net-network-address",
-		`ifconfig_em1="inet 198.18.3.0 netmask 255.255.254.0"`:                                              "",
-		`ifconfig_em1="inet 198.18.4.0/31"`:                                                                 "",
-		`route_a="-net 198.19.0.0/16 198.18.7.1"`:                                                           "net-route-far",
-		`route_a="-net 198.19.0.0/16 198.18.0.2"`:                                                           "net-route-self",
-		`route_a="-net 198.19.0.0 -netmask 255.255.0.0 198.18.0.9"`:                                         "",
-		`route_a="-net 198.19.0.0/16 -iface em0"`:                                                           "",
+		`ifconfig_gif0="inet 198.18.9.1 198.18.9.2 netmask 255.255.255.252 tunnel 198.18.77.1 203.0.113.1"`:                                    "net-tunnel-local",
+		`defaultrouter="198.18.0.2"`:                                "net-router-self",
+		`defaultrouter="198.18.0.1"`:                                "",
+		`ipv6_defaultrouter="2001:db8:2::1"`:                        "net-router-far",
+		`ipv6_defaultrouter="2001:db8:1::1"`:                        "",
+		`ipv6_defaultrouter="fe80::1%em0"`:                          "",
+		`ifconfig_em0_alias0="inet 198.18.0.2/32"`:                  "net-address-twice",
+		`ifconfig_em0_alias0="inet 198.18.0.3/32"`:                  "",
+		`ifconfig_em1="inet 198.18.0.9 netmask 0xffffff00"`:         "net-same-network",
+		`ifconfig_em1="inet 198.18.0.9 netmask 0xffffff00 fib 1"`:   "",
+		`ifconfig_em1="inet 198.18.1.255/24"`:                       "net-network-address",
+		`ifconfig_em1="inet 198.18.2.0 netmask 255.255.255.0"`:      "net-network-address",
+		`ifconfig_em1="inet 198.18.3.0 netmask 255.255.254.0"`:      "",
+		`ifconfig_em1="inet 198.18.4.0/31"`:                         "",
+		`route_a="-net 198.19.0.0/16 198.18.7.1"`:                   "net-route-far",
+		`route_a="-net 198.19.0.0/16 198.18.0.2"`:                   "net-route-self",
+		`route_a="-net 198.19.0.0 -netmask 255.255.0.0 198.18.0.9"`: "",
+		`route_a="-net 198.19.0.0/16 -iface em0"`:                   "",
 		`ifconfig_gif0="tunnel 198.18.0.2 203.0.113.1 inet 10.9.0.1 10.9.0.2 netmask 255.255.255.252"` + "\nroute_a=\"-net 198.19.0.0/16 10.9.0.2\"": "",
 		"ifconfig_em1=\"DHCP\"\ndefaultrouter=\"198.18.1.1\"":                                                          "",
 		"wireguard_interfaces=\"wg0\"\nroute_a=\"-net 198.19.0.0/16 10.7.0.1\"":                                        "",
 		"ifconfig_em1=\"inet $x\"\ndefaultrouter=\"198.18.1.1\"":                                                       "",
 		"ipv4_addrs_em1=\"198.18.9.1/24 198.18.10.1/24\"\ndefaultrouter=\"198.18.10.9\"":                               "",
-		"cloned_interfaces=\"lagg0\"\nifconfig_lagg0=\"laggproto lacp laggport ix0 laggport ix1\"\nvlans_ix0=\"20\"":   "rc-vlan-on-port",
 		"cloned_interfaces=\"lagg0\"\nifconfig_lagg0=\"laggproto lacp laggport ix0 laggport ix1\"\nvlans_lagg0=\"20\"": "",
 	} {
 		got, known := "", &fact.Facts{}
@@ -119,27 +113,6 @@ func TestAddressSlips(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: %q, want %q", line, got, want)
-		}
-	}
-}
-
-// TestInterfaces: rules and services for interfaces that rc.conf does not have, and their twins.
-func TestInterfaces(t *testing.T) {
-	const rc = "ifconfig_em0=\"DHCP\"\ncloned_interfaces=\"lagg0\"\nvlans_lagg0=\"7\"\n"
-	for _, c := range []struct{ rc, pf, want string }{
-		{"", "wan = \"em1\"\nblock in on $wan\n", "pf-interface"},
-		{"", "block in on { em0, lagg1 }\n", "pf-interface"},
-		{"", "wan = \"em0\"\nblock in on { $wan lagg0.7 lo0 tun0 wg3 } all\npass on egress from em1:network\n", ""},
-		{"dhcpd_ifaces=\"em0 em2\"\n", "block all\n", "rc-interface"},
-		{"dhcpd_ifaces=\"em0 lagg0.7\"\n", "block all\n", ""},
-	} {
-		got := ""
-		refused, _ := Refused(tree{"/etc/rc.conf": rc + c.rc, "/etc/pf.conf": c.pf}, "/etc/pf.conf", "")
-		for _, p := range refused {
-			got += p.Message
-		}
-		if got != c.want {
-			t.Errorf("%q, %q: %q, want %q", c.rc, c.pf, got, c.want)
 		}
 	}
 }

@@ -115,7 +115,7 @@ func (p *pfReader) statement(s pfStatement) {
 	}
 	found := len(p.problems)
 	for i := slices.Index(w, "on") + 1; i > 0 && i < len(w) && (w[i] == "{" || i == slices.Index(w, "on")+1 || hasAny(w[:i], "{") && !hasAny(w[:i], "}")); i++ {
-		p.on = append(p.on, fact.Line{File: s.file, Number: s.line, Name: "pf-interface", Value: strings.TrimPrefix(w[i], "!")})
+		p.on = append(p.on, fact.Line{File: s.file, Number: s.line, Name: "pf-interface", Value: strings.TrimPrefix(w[i], "!"), Effective: true})
 	}
 	p.order(s, w)
 	p.undefined(s)
@@ -169,7 +169,8 @@ var labels = strings.Fields("$if $srcaddr $dstaddr $srcport $dstport $proto $nr 
 func (p *pfReader) undefined(s pfStatement) {
 	for _, w := range s.words {
 		name, is := strings.CutPrefix(w, "$")
-		if _, ok := p.macros[name]; is && !ok && variable.MatchString(name) && !slices.Contains(labels, w) && p.files != nil {
+		name = macroName.FindString(name)
+		if _, ok := p.macros[name]; is && !ok && variable.MatchString(name) && !slices.Contains(labels, "$"+name) && p.files != nil {
 			p.problems = append(p.problems, fact.Problem{File: s.file, Line: s.line, Text: s.text, Kind: fact.ProblemSyntax,
 				Message: "macro '" + name + "' not defined, so pfctl refuses the file"})
 			return

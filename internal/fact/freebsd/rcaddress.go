@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"net/netip"
 	"regexp"
-	"slices"
 	"strings"
 
 	"linerate/internal/fact"
@@ -25,14 +24,18 @@ var (
 // addressSlips finds addresses, routers and routes of rc.conf that contradict each other, and returns
 // the model of interfaces as well.
 func addressSlips(lines []fact.Line, nics []fact.NIC) ([]fact.Problem, *network.Host) {
-	h, names := network.New(), map[string]bool{}
+	h := network.New()
 	h.Once = true
 	for _, n := range nics {
 		rcModel(h, n)
 	}
+	for _, n := range nics { // its first port gives a lagg its MTU
+		if i := h.Interface(rcName(n.Name)); i.MTU == 0 && i.Kind == network.Bond && len(n.Members) > 0 {
+			i.MTU = h.Interface(rcName(n.Members[0])).MTU
+		}
+	}
 	for _, l := range lines {
 		if l.Effective && !l.Default {
-			names[l.Name] = true
 			rcAddresses(h, l)
 		}
 	}
@@ -42,28 +45,7 @@ func addressSlips(lines []fact.Line, nics []fact.NIC) ([]fact.Problem, *network.
 		case !l.Effective || l.Default:
 			continue
 		case strings.HasPrefix(l.Name, "ifconfig_") && strings.HasSuffix(l.Name, "_name"):
-			old := strings.TrimSuffix(l.Name, "_name")
-			if names[old] && !names["ifconfig_"+l.Value] {
-				h.Problem(at, "rc-renamed", "")
-			}
-			h.Interface(rcName(l.Value)).Largest = largest(strings.TrimPrefix(old, "ifconfig_"))
-			continue
-		case l.Name == "network_interfaces" && !strings.EqualFold(l.Value, "auto") && !strings.Contains(l.Value, "$"):
-			listed := strings.Fields(l.Value)
-			for _, i := range h.Interfaces {
-				_, kind := Driver(i.Name)
-				if len(i.Addresses) > 0 && kind == fact.KindEthernet && i.Kind == "" && !strings.Contains(i.Name, "_") && !slices.Contains(listed, i.Name) {
-					h.Problem(at, "rc-network-interfaces", i.Name)
-					break
-				}
-			}
-			continue
-		case l.Name == "rtadvd_interfaces" && !h.Open[true]:
-			if slices.ContainsFunc(strings.Fields(l.Value), func(w string) bool {
-				return !slices.ContainsFunc(h.Interface(rcName(w)).Addresses, func(a network.Address) bool { return a.Addr().Is6() })
-			}) && h.Has(true) {
-				h.Problem(at, "rc-rtadvd", "")
-			}
+			h.Interface(rcName(l.Value)).Largest = largest(strings.TrimPrefix(strings.TrimSuffix(l.Name, "_name"), "ifconfig_"))
 			continue
 		case strings.HasPrefix(l.Name, "route_"), strings.HasPrefix(l.Name, "ipv6_route_"):
 			words, router = append(strings.Fields(argument.ReplaceAllString(l.Value, "")), ""), false
@@ -71,19 +53,8 @@ func addressSlips(lines []fact.Line, nics []fact.NIC) ([]fact.Problem, *network.
 			continue
 		}
 		gate, err := netip.ParseAddr(words[min(1, len(words)-1)])
-		_, wide := netip.ParsePrefix(l.Value)
-		switch {
-		case wide == nil && router:
-			h.Problem(at, "rc-router-length", "")
-		case err == nil && !noGate.MatchString(l.Value):
+		if err == nil && !noGate.MatchString(l.Value) {
 			h.Routes = append(h.Routes, network.Route{Place: at, Via: gate, To: map[bool]netip.Prefix{true: netip.PrefixFrom(gate, 0).Masked()}[router]})
-		}
-	}
-	for _, port := range h.Interfaces { // lagg(4) takes frames before vlan(4); a bond of Linux does not
-		for _, i := range h.Interfaces {
-			if i.Kind == network.VLAN && rcName(i.Parent) == port.Name && port.Master != "" && h.Interface(port.Master).Kind == network.Bond {
-				h.Problem(i.Place, "rc-vlan-on-port", i.Parent)
-			}
 		}
 	}
 	return h.Problems(), h
@@ -137,8 +108,6 @@ var (
 	// bare matches an address without inet, which ifconfig(8) takes too; named what else has addresses.
 	bare  = regexp.MustCompile(`(?:^| )([0-9]+\.[0-9]+\.[0-9]+\.[0-9]+(?:/[0-9]+)?)(?: |$)`)
 	named = regexp.MustCompile(`\b(?:inet6?|tunnel|vxlan\w+|syncpeer|broadcast|dhcp|DHCP)\b`)
-	// unmasked matches an address without a length or a mask.
-	unmasked = regexp.MustCompile(`(?:^| )inet ([0-9]+\.[0-9]+\.[0-9]+\.[0-9]+)(?: (?:up|mtu [0-9]+|-[a-z0-9]+))*$`)
 	// tunnelEnds matches the outer addresses of a tunnel.
 	tunnelEnds = regexp.MustCompile(`(?:^| )tunnel ([0-9a-fA-F:.]+) [0-9a-fA-F:.]+`)
 	mtuOf      = regexp.MustCompile(`(?:^| )mtu (\d+)`)
@@ -159,9 +128,6 @@ func rcAddresses(h *network.Host, l fact.Line) {
 		value = value[:m[2]] + "inet " + value[m[2]:]
 	}
 	at := network.Place{File: l.File, Line: l.Number}
-	if m := unmasked.FindStringSubmatch(value); m != nil && of != nil {
-		h.Problem(at, "rc-no-mask", m[1])
-	}
 	if m := tunnelEnds.FindStringSubmatch(value); m != nil && of != nil {
 		i := h.Interface(of[1])
 		i.Local, _ = netip.ParseAddr(m[1])

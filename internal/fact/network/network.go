@@ -172,13 +172,6 @@ func (h *Host) Problem(at Place, name, detail string) {
 	h.problems = append(h.problems, fact.Problem{File: at.File, Line: at.Line, Kind: fact.ProblemSlip, Message: name, Detail: detail})
 }
 
-// Has reports whether an interface has an address of a family (true: IPv6).
-func (h *Host) Has(six bool) bool {
-	return slices.ContainsFunc(h.Interfaces, func(i *Interface) bool {
-		return slices.ContainsFunc(i.Addresses, func(a Address) bool { return a.Addr().Is6() == six })
-	})
-}
-
 // Length returns the length of an address's network, as a suffix: from a mask, dotted or a number, or
 // from what the address has.
 func Length(address, mask string) string {

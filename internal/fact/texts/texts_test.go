@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write texts.pack from the text files")
 func TestFresh(t *testing.T) {
 	files, _ := filepath.Glob("../vocabulary/*.txt")
 	want := map[string]string{}
-	for _, file := range append(slices.Clone(files), "../redact/rules.txt", "../redact/words.txt", "../redact/ownwords.txt", "../slips.txt", "../filter/letin.txt", "../needs.txt", "../freebsd/grammar.txt", "../linux/grammar.txt") {
+	for _, file := range append(slices.Clone(files), "../redact/rules.txt", "../redact/words.txt", "../redact/ownwords.txt", "../slips.txt", "../filter/letin.txt", "../needs.txt", "../freebsd/grammar.txt", "../freebsd/needs.txt", "../linux/grammar.txt") {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
