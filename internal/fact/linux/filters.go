@@ -33,7 +33,13 @@ var (
 // host needs them. texts are a host's files by path.
 func FilterProblems(texts map[string]string) (all []fact.Problem) {
 	asks, six := false, true
-	for name, text := range texts {
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		text := texts[name]
+		if strings.Contains(name, "nftables") && len(text) < 1<<20 {
+			if at, words := nftRefused(text); at > 0 {
+				all = append(all, fact.Problem{File: name, Line: at, Kind: fact.ProblemSlip, Message: "nft-refused", Detail: words})
+			}
+		}
 		six = six && !without6.MatchString(text)
 		asks = asks || (strings.HasSuffix(name, ".network") || strings.HasPrefix(name, "/etc/network/interfaces")) && dhcpv6.MatchString(text)
 	}
@@ -46,9 +52,6 @@ func FilterProblems(texts map[string]string) (all []fact.Problem) {
 		if f.family == "" {
 			found.set = nftFilter(text)
 			found.open()
-			if at, words := nftRefused(text); at > 0 {
-				found.add("nft-refused", at, words)
-			}
 			if _, docker := texts["/etc/docker/daemon.json"]; docker {
 				found.dropped("filter-docker", "forward", filter.Packet{filter.Family: "4", filter.In: "docker0", filter.Proto: "tcp", filter.State: "new", filter.Status: "none"})
 			}

@@ -108,6 +108,9 @@ func TestNFTBlocks(t *testing.T) {
 		"define a 1\n" + tabled("ip", "", in, "tcp dport $a drop"):                                                         "define a = 1\n" + tabled("ip", "", in, "tcp dport $a drop"),
 		"include /etc/a.nft\n" + tabled("ip", "", in, "drop"):                                                              "include \"/etc/a.nft\"\n" + tabled("ip", "", in, "drop"),
 		strings.Replace(tabled("ip", "", in, "drop"), "chain c", "chain drop", 1):                                          tabled("ip", "", in, "tcp dport { 22, \\\n 80 } drop"),
+		tabled("ip", "", pre, "oifname a masquerade"):                                                                      tabled("ip", "", post, "oifname a masquerade comment \"x\""),
+		tabled("ip", "", post, "tcp dport 80 dnat to 198.18.0.1"):                                                          tabled("ip", "", pre, "tcp dport 80 dnat to 198.18.0.1"),
+		tabled("ip", "", fwd, "snat to 198.18.0.1"):                                                                        tabled("ip", "", fwd, "ct status dnat icmp type redirect accept"),
 		tabled("ip6", "", in, "reject with icmp port-unreachable"):                                                         tabled("ip6", "", in, "reject with icmpv6 port-unreachable"),
 	} {
 		if at, words := nftRefused(wrong); at == 0 || words == "" {
