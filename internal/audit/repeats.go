@@ -62,6 +62,8 @@ func (a *auditor) overridden(rec *tunable.Record, l, win fact.Line) candidate {
 		of = "hidden"
 	case rec.SameValue(l.Value, win.Value):
 		of = "same"
+	case l.File == "/etc/rc.conf" && win.File == "/etc/rc.conf.local":
+		of = "local"
 	}
 	c := a.says("LR-DUPLICATE", of, l, with{"where": where, "other": win.Value})
 	c.under = place{win.Name, win.File, win.Number}

@@ -17,7 +17,7 @@ var (
 	isYes  = regexp.MustCompile(`=(?i:yes|true|on|1)$`)
 	// executed matches what makes rc.conf a program, whose settings its lines do not tell.
 	executed = regexp.MustCompile(`(?m)^[ \t]*(?:\.|source|for|case|if|while|eval)[ \t]|\{\{`)
-	needFile = regexp.MustCompile(`^/etc/(?:exports|fstab|pf\.conf|sysctl\.conf|hosts\.allow|rtadvd\.conf|dhclient\.conf|syslog\.conf|ipsec\.conf|inetd\.conf|devfs\.rules|ntp\.conf|resolv\.conf|ppp/ppp\.conf)$|^/boot/loader\.conf|^/usr/local/etc/(?:dhcpd\.conf|wireguard/\w+\.conf)$`)
+	needFile = regexp.MustCompile(`^/etc/(?:exports|fstab|pf\.conf|sysctl\.conf|hosts\.allow|rtadvd\.conf|dhclient\.conf|syslog\.conf|inetd\.conf|devfs\.rules|ntp\.conf|resolv\.conf|ppp/ppp\.conf)$|^/boot/loader\.conf|^/usr/local/etc/(?:dhcpd\.conf|wireguard/\w+\.conf)$`)
 )
 
 // needProblems compares lines of rc.conf and other files by needs.txt.
