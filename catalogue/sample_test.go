@@ -22,7 +22,7 @@ var bounds = []struct {
 	{"net.inet.ip.dummynet.fqcodel.interval", "100000001", "100000000", tunable.Refused},
 	{"net.inet.ip.dummynet.fqpie.target", "10000001", "10000000", tunable.Refused},
 	{"net.inet.ip.dummynet.fqpie.tupdate", "10000001", "10000000", tunable.Refused},
-	{"net.inet.ip.reass_hashsize", "1", "2", tunable.Taken},
+	{"net.inet.ip.reass_hashsize", "1", "2", tunable.Fatal},
 	{"net.inet.tcp.rack.pacing.fullbufdisc", "51", "50", tunable.Taken},
 	{"hw.igc.max_interrupt_rate", "-1", "0", tunable.Taken},
 }
