@@ -29,7 +29,7 @@ var slips = sync.OnceValue(func() []slip {
 	groups := strings.NewReplacer(strings.FieldsFunc(slipGroups.FindString(slipsText), func(r rune) bool { return r == '\t' || r == '\n' })...)
 	return list.Map(list.Rows(slipGroups.ReplaceAllString(slipsText, "")), func(row []string) slip {
 		s := slip{name: row[0], files: strings.Fields(groups.Replace(row[1])), wrong: compiled(strings.TrimPrefix(row[2], "@")), json: row[2] == "JSON", within: row[2][0] == '@'}
-		s.needs = word(strings.TrimPrefix(row[2], "@"))
+		s.needs = Word(strings.TrimPrefix(row[2], "@"))
 		if len(row) > 3 {
 			s.excuse = row[3]
 			s.unless = compiled(strings.TrimLeft(row[3], "=~"))
@@ -73,8 +73,8 @@ func compiled(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
-// word returns what every match of a pattern contains.
-func word(pattern string) func() string {
+// Word returns what every match of a pattern contains.
+func Word(pattern string) func() string {
 	return sync.OnceValue(func() string {
 		tree, err := syntax.Parse(pattern, syntax.Perl)
 		if err != nil {

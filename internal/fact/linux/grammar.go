@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"linerate/internal/fact"
 	"linerate/internal/fact/texts"
 	"linerate/internal/list"
 )
@@ -21,6 +22,7 @@ type (
 	lack    struct {
 		is, unless pattern
 		says       string
+		needs      func() string // a word of every match
 	}
 )
 
@@ -39,7 +41,7 @@ var grammar = sync.OnceValue(func() clauses {
 			parts[row[1]] = last
 		case "lacks", "lacks-ipt":
 			row = append(row, "", "")
-			all.lacks[row[0]] = append(all.lacks[row[0]], lack{compiled(row[1]), compiled(cmp.Or(row[2], `\z.`)), row[3]})
+			all.lacks[row[0]] = append(all.lacks[row[0]], lack{compiled(row[1]), compiled(cmp.Or(row[2], `\z.`)), row[3], fact.Word(row[1])})
 		default:
 			p := compiled("^(?:" + last + ")")
 			for _, context := range strings.Fields(row[0]) {
@@ -102,7 +104,7 @@ func (g clauses) refuses(tokens string, contexts ...string) string {
 // whole returns why a statement is refused as such, or the statement; "" if it is not.
 func (g clauses) whole(kind, text string) string {
 	for _, l := range g.lacks[kind] {
-		if l.is().MatchString(text) && !l.unless().MatchString(text) {
+		if strings.Contains(text, l.needs()) && l.is().MatchString(text) && !l.unless().MatchString(text) {
 			return cmp.Or(l.says, strings.Trim(text[strings.Index(text, " : ")+1:], ": "))
 		}
 	}

@@ -32,7 +32,7 @@ func nftRefused(text string) (line int, words string) {
 		return 0, ""
 	}
 	sets := map[string]string{}
-	if line, words = nftWalk(text, sets); line == 0 { // which knows the sets now
+	if line, words = nftWalk(text, sets); line == 0 && len(sets) > 0 { // which it knows now
 		line, words = nftWalk(text, sets)
 	}
 	return line, nftSuffix.ReplaceAllString(words, "$1")
