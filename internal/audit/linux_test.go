@@ -98,6 +98,8 @@ func TestLinuxPlaces(t *testing.T) {
 		{"or: default disables it too", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.all.send_redirects=0\nnet.ipv4.conf.default.send_redirects=0"}, "LR-PERDEVICE", "", false},
 		{"and: conf.all alone", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.all.bc_forwarding=1"}, "LR-PERDEVICE", "", true},
 		{"ignored: conf.all has no effect", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv6.conf.all.accept_ra=0"}, "LR-PERDEVICE", "net.ipv6.conf.all.accept_ra", true},
+		{"or: a glob sets all too", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.*.send_redirects=0"}, "LR-PERDEVICE", "", false},
+		{"or: all is on by default", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.eth0.send_redirects=0"}, "LR-PERDEVICE", "net.ipv4.conf.eth0.send_redirects", true},
 		{"max: all is greater", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.all.rp_filter=2\nnet.ipv4.conf.eth0.rp_filter=1"}, "LR-PERDEVICE", "net.ipv4.conf.eth0.rp_filter", true},
 		{"max: the interface is greater", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.all.rp_filter=0\nnet.ipv4.conf.eth0.rp_filter=2"}, "LR-PERDEVICE", "", false},
 		{"sets: all written after", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "net.ipv4.conf.eth0.forwarding=0\nnet.ipv4.ip_forward=1"}, "LR-UNDONE", "net.ipv4.conf.eth0.forwarding", true},

@@ -48,7 +48,7 @@ func (a *auditor) perDevice() []candidate {
 		}
 		if device == "all" {
 			all = append(all, a.allLine(d)...)
-		} else if device != "default" {
+		} else if device != "default" && !strings.ContainsAny(device, "*?[") { // a glob sets conf.all too
 			all = append(all, a.oneDevice(d)...)
 		}
 	}
