@@ -245,7 +245,7 @@ func (in *inspection) plain(kind, path, text string) string {
 		in.f.Problems = append(in.f.Problems, fact.Problem{File: path, Line: 1, Text: line, Kind: fact.ProblemSyntax, Message: message})
 	}
 	switch {
-	case !configuration(path):
+	case !configuration(path) || strings.HasPrefix(text, "\x7fELF"):
 	case strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") || strings.Count(text[:min(len(text), 512)], "\x00") > min(len(text), 512)/4 && text != "":
 		problem("", "the file is UTF-16, not plain text: the system reads none of its lines (iconv -f UTF-16 -t UTF-8 makes it plain)")
 		return ""
@@ -297,12 +297,12 @@ func keptValue(path, value string) string {
 // List implements the parsers' Files.
 func (in *inspection) List(dir string) ([]string, error) {
 	names, err := in.r.ReadDir(in.ctx, dir)
-	switch status, _ := host.Status(err); status {
-	case fact.StatusUnreadable:
-		in.record(dir, err)
-	case fact.StatusPartial:
+	switch status, reason := host.Status(err); {
+	case status == fact.StatusPartial:
 		in.record(dir, err)
 		err = nil
+	case status == fact.StatusUnreadable && !strings.Contains(strings.ToLower(reason), "not a directory"): // a file where a pattern has a directory
+		in.record(dir, err)
 	}
 	return names, err
 }

@@ -41,7 +41,7 @@ func FilterProblems(texts map[string]string) (all []fact.Problem) {
 			}
 		}
 		six = six && !without6.MatchString(text)
-		asks = asks || (strings.HasSuffix(name, ".network") || strings.HasPrefix(name, "/etc/network/interfaces")) && dhcpv6.MatchString(text)
+		asks = asks || (strings.HasPrefix(name, "/etc/systemd/network/") && strings.HasSuffix(name, ".network") || strings.HasPrefix(name, "/etc/network/interfaces")) && dhcpv6.MatchString(text)
 	}
 	for _, f := range filterFiles {
 		text := texts[f.path]

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"linerate/internal/fact"
+	"linerate/internal/fact/redact"
 )
 
 // Problems returns what cannot work together, by the names of cases of LR-SLIP.
@@ -34,7 +35,7 @@ func (h *Host) Problems() []fact.Problem {
 		}
 	}
 	for _, m := range h.Mentioned {
-		if o := h.find(m.Name); m.Strict && (o == nil || !o.Declared) {
+		if o := h.find(m.Name); m.Strict && m.Name != redact.Mark && (o == nil || !o.Declared) {
 			h.Problem(m.Place, "net-undefined", m.Name)
 		}
 	}
