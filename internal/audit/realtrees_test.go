@@ -1,6 +1,10 @@
 package audit_test
 
-import "testing"
+import (
+	"testing"
+
+	"linerate/internal/audit"
+)
 
 // TestRealTreesAreSilent: what public trees have and no mistake is, in rewritten lines.
 func TestRealTreesAreSilent(t *testing.T) {
@@ -41,4 +45,23 @@ func TestRealTreesAreSilent(t *testing.T) {
 		{note: "sysctl.conf of a tree that does not say whose it is", files: f("/etc/sysctl.conf", "net.ipv4.ip_forward=1\n", "/lib/systemd/system/x.service", "[Service]\nExecStart=/bin/true\n"), want: []string{"!LR-UNREAD"}},
 		{note: "sysctl.conf of a system without the link", files: f("/etc/os-release", "ID=fedora\n", "/etc/sysctl.conf", "net.ipv4.ip_forward=1\n", "/usr/lib/systemd/system/x.service", ""), want: []string{"error LR-UNREAD:sysctl.conf"}},
 	})
+}
+
+// TestMaskedWordsAreUnknown: what a capture leaves out may be what makes a file right.
+func TestMaskedWordsAreUnknown(t *testing.T) {
+	files := map[string]string{
+		"/etc/nginx/nginx.conf":             "user www-data;\nworker_processes auto;\nevents {\n\tworker_connections 768;\n}\nhttp {\n\tsendfile on;\n\tinclude /etc/nginx/mime.types;\n\tserver { listen 80; location /x { root /srv; } }\n}\n",
+		"/etc/systemd/network/20-e.network": "[Match]\nName=eth1\n[Network]\nBond=bond7\n",
+		"/etc/systemd/network/20-b.netdev":  "[NetDev]\nName=bond7\nKind=bond\n[Bond]\nMode=802.3ad\nMIIMonitorSec=1s\nTransmitHashPolicy=layer3+4\nLACPTransmitRate=fast\n",
+		"/etc/nftables.conf":                "flush ruleset\ntable inet f {\n set seen {\n  type ipv4_addr\n  flags dynamic,timeout\n  timeout 1m\n }\n chain input {\n  type filter hook input priority 0; policy accept;\n  tcp dport 22 ct state new add @seen { ip saddr limit rate 3/minute } accept\n }\n}\n",
+	}
+	silent := []string{"!error", "!warning"}
+	reads := func(files map[string]string) []reading {
+		return []reading{{note: "as it is", files: files, want: silent}, {note: "captured", files: masked(audit.Example{Files: files}).Files, want: silent}}
+	}
+	holdAll(t, "6.12", reads(files))
+	holdAll(t, "14.3", reads(map[string]string{
+		"/etc/rc.conf": "pf_enable=\"YES\"\npf_flags=\"-D wifi=\\\"wlan0\\\"\"\nwlans_ath0=\"wlan0\"\nifconfig_ue0=\"up\"\nifconfig_wlan0=\"WPA\"\ncreate_args_wlan0=\"wlanaddr 02:00:00:00:00:01\"\ncloned_interfaces=\"lagg0\"\nifconfig_lagg0=\"up laggproto failover laggport ue0 laggport wlan0 DHCP\"\n",
+		"/etc/pf.conf": "pass in on $wifi all\n",
+	}))
 }

@@ -214,15 +214,18 @@ func (s slip) in(raw, text string) int {
 	if !strings.Contains(text, s.needs()) {
 		return -1
 	}
+	ofMatch := strings.HasPrefix(s.excuse, "=")
+	if s.unless != nil && !ofMatch && strings.Contains(text, redact.Mark) {
+		return -1 // a masked word may be the excuse
+	}
 	if strings.HasPrefix(s.excuse, "~") {
 		return s.undeclared(text)
 	}
-	ofMatch := strings.HasPrefix(s.excuse, "=")
 	if s.unless != nil && !ofMatch && s.unless().MatchString(text) {
 		return -1
 	}
 	for _, at := range s.wrong().FindAllStringIndex(text, -1) {
-		if found := strings.TrimRight(text[at[0]:at[1]], "\n"); !ofMatch || !s.unless().MatchString(found) {
+		if found := strings.TrimRight(text[at[0]:at[1]], "\n"); !ofMatch || !strings.Contains(found, redact.Mark) && !s.unless().MatchString(found) {
 			return at[0] + len(found)
 		}
 	}
@@ -244,7 +247,7 @@ func (s slip) undeclared(text string) int {
 	for _, at := range s.wrong().FindAllStringSubmatchIndex(text, -1) {
 		for i := 2; i < len(at); i += 2 {
 			for _, name := range strings.Fields(text[max(at[i], 0):max(at[i+1], 0)]) {
-				if !declared[name] && name != redact.Mark && !declared[redact.Mark] {
+				if !declared[name] {
 					return at[i+1]
 				}
 			}

@@ -135,6 +135,9 @@ func Refused(files fact.Files, pf, ipfw string) (refused []fact.Problem, host st
 			for _, m := range defined.FindAllStringSubmatch(l.Value, 64) {
 				p.macros[m[1]] = ""
 			}
+			if strings.Contains(l.Value, hidden) {
+				p.macros[hidden] = "" // any macro
+			}
 		}
 	}
 	refused = append(p.read(pf), ReadIPFW(files, ipfw, &fact.IPFW{})...)

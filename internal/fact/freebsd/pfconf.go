@@ -167,10 +167,11 @@ var labels = strings.Fields("$if $srcaddr $dstaddr $srcport $dstport $proto $nr 
 
 // undefined reports the first macro of a statement that is not defined above it.
 func (p *pfReader) undefined(s pfStatement) {
+	_, any := p.macros[hidden]
 	for _, w := range s.words {
 		name, is := strings.CutPrefix(w, "$")
 		name = macroName.FindString(name)
-		if _, ok := p.macros[name]; is && !ok && variable.MatchString(name) && !slices.Contains(labels, "$"+name) && p.files != nil {
+		if _, ok := p.macros[name]; is && !ok && !any && variable.MatchString(name) && !slices.Contains(labels, "$"+name) && p.files != nil {
 			p.problems = append(p.problems, fact.Problem{File: s.file, Line: s.line, Text: s.text, Kind: fact.ProblemSyntax,
 				Message: "macro '" + name + "' not defined, so pfctl refuses the file"})
 			return

@@ -7,6 +7,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
+	"linerate/internal/fact/redact"
 	"linerate/internal/yamlfile"
 )
 
@@ -80,8 +81,8 @@ func words(f format, text string) (all []statement) {
 // token matches a quoted word, a word, the end of a statement or of a line, or a comment.
 var token = regexp.MustCompile(`#[^\n]*|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\$\{\w+\}|[{};\n]|(?:[^\s{};"'#$\\]|\\.|\$\w*|\$\{\w+\})[^\s{};"']*`)
 
-// foreign matches templates and programs in other languages, whose braces are their own.
-var foreign = regexp.MustCompile(`\{\{|\{%|<%|_by_lua_block|\bperl_set\b`)
+// foreign matches templates and programs in other languages, whose braces are their own, and masked words.
+var foreign = regexp.MustCompile(`\{\{|\{%|<%|_by_lua_block|\bperl_set\b|` + redact.Mark)
 
 // blocks reads KEY VALUE …; and NAME … { }. The end of a line ends a statement if the format says so. Text in an
 // unknown block is passed over.
