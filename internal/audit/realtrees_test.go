@@ -53,7 +53,7 @@ func TestMaskedWordsAreUnknown(t *testing.T) {
 		"/etc/nginx/nginx.conf":             "user www-data;\nworker_processes auto;\nevents {\n\tworker_connections 768;\n}\nhttp {\n\tsendfile on;\n\tinclude /etc/nginx/mime.types;\n\tserver { listen 80; location /x { root /srv; } }\n}\n",
 		"/etc/systemd/network/20-e.network": "[Match]\nName=eth1\n[Network]\nBond=bond7\n",
 		"/etc/systemd/network/20-b.netdev":  "[NetDev]\nName=bond7\nKind=bond\n[Bond]\nMode=802.3ad\nMIIMonitorSec=1s\nTransmitHashPolicy=layer3+4\nLACPTransmitRate=fast\n",
-		"/etc/nftables.conf":                "flush ruleset\ntable inet f {\n set seen {\n  type ipv4_addr\n  flags dynamic,timeout\n  timeout 1m\n }\n chain input {\n  type filter hook input priority 0; policy accept;\n  tcp dport 22 ct state new add @seen { ip saddr limit rate 3/minute } accept\n }\n}\n",
+		"/etc/nftables.conf":                "flush ruleset\ntable inet f {\n set seen {\n  type ipv4_addr\n  flags dynamic,timeout\n  timeout 1m\n }\n chain input {\n  type filter hook input priority 0; policy drop;\n  ct state established,related accept\n  iif lo accept\n  meta l4proto ipv6-icmp accept\n  tcp dport 22 ct state new add @seen { ip saddr limit rate 3/minute } accept\n }\n}\n",
 	}
 	silent := []string{"!error", "!warning"}
 	reads := func(files map[string]string) []reading {

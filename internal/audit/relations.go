@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"linerate/internal/fact"
 	"linerate/internal/tunable"
-	"slices"
 	"strings"
 )
 
@@ -74,11 +73,6 @@ func (a *auditor) couplings() []candidate {
 		}
 	}
 	return all
-}
-
-// atOdds reports whether a setting coupled to the line's requires another value of one of them.
-func (a *auditor) atOdds(j judged) bool {
-	return j.Effective && slices.ContainsFunc(j.rec.Coupled, func(k tunable.Coupling) bool { return len(a.disagree(j.Line, k)) > 0 })
 }
 
 // disagree reports a coupling of a line that is violated. If the other setting's default depends on

@@ -103,7 +103,7 @@ var tunnelMTU = regexp.MustCompile(`^link\.(wg|gre|gretap|ipip|sit|tunl|ip6tnl|v
 // asDefault reports lines that set the default. It ignores policies: setting their default is
 // hardening, which auditors require.
 func (a *auditor) asDefault(j judged) []candidate {
-	if j.rec == nil || !j.moot || a.policy(j.rec) || a.required(j.Line, j.rec) || a.restores(j) || a.boot.changes(j.Line, j.rec) || packaged(j.File) || a.atOdds(j) || a.inherits(j.Name) || tunnelMTU.MatchString(j.Name) {
+	if j.rec == nil || !j.moot || a.policy(j.rec) || a.required(j.Line, j.rec) || a.restores(j) || a.boot.changes(j.Line, j.rec) || packaged(j.File) || j.Effective && slices.ContainsFunc(j.rec.Coupled, func(k tunable.Coupling) bool { return len(a.disagree(j.Line, k)) > 0 }) || a.inherits(j.Name) || tunnelMTU.MatchString(j.Name) {
 		return nil
 	}
 	return []candidate{a.says("LR-DEFAULT", "same", j.Line, with{"shown": cmp.Or(j.Value, `""`)})}

@@ -31,18 +31,13 @@ func (p Plan) Over(f *fact.Facts) *fact.Facts {
 			}
 		}
 	}
-	if !p.loadsModules() {
+	if !slices.ContainsFunc(p.Settings, func(s Step) bool { return s.Mechanism == setting.Module || strings.HasSuffix(s.Name, "_load") }) { // modules may add names to the kernel
 		p.absent(f, &g)
 	}
 	if g.OS == fact.FreeBSD && g.Product == nil {
 		g.RereadFirewalls()
 	}
 	return &g
-}
-
-// loadsModules reports whether the plan loads modules, which may add names to the kernel.
-func (p Plan) loadsModules() bool {
-	return slices.ContainsFunc(p.Settings, func(s Step) bool { return s.Mechanism == setting.Module || strings.HasSuffix(s.Name, "_load") })
 }
 
 // absent removes the values of names that the running kernel does not have.

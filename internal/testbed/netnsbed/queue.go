@@ -64,7 +64,7 @@ func (q *queue) arrive(now int64, data []byte) fate {
 		q.giveBack(data)
 		return lost
 	}
-	if q.n == maxQueued || q.link.Rate > 0 && q.waiting(now) > float64(q.link.Queue()) {
+	if q.n == maxQueued || q.link.Rate > 0 && float64(max(0, q.free-now))*q.link.Rate/8e9 > float64(q.link.Queue()) {
 		q.giveBack(data)
 		return overflown
 	}
@@ -80,11 +80,6 @@ func (q *queue) arrive(now int64, data []byte) fate {
 	q.last = max(due, q.last)
 	q.push(packet{q.last, data})
 	return queued
-}
-
-// waiting returns how many bytes are still waiting for the link's rate.
-func (q *queue) waiting(now int64) float64 {
-	return float64(max(0, q.free-now)) * q.link.Rate / 8e9
 }
 
 func (q *queue) push(p packet) {
