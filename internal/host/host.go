@@ -59,9 +59,9 @@ type Reader interface {
 // not the identifier, which stays on the machine.
 type Identified interface{ MachineID() string }
 
-// Moded is a Reader that can tell whether a file is executable.
+// Moded is a Reader that can tell the permissions of a file.
 type Moded interface {
-	Executable(path string) (bool, error)
+	Mode(path string) (fs.FileMode, error)
 }
 
 // BoundNames sorts the names of a directory and keeps MaxNames of them; it returns ErrTooLarge if

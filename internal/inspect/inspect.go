@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -164,12 +165,17 @@ func (in *inspection) Read(path string) (string, error) { return in.read(path, "
 
 // Idle reports whether a script is known not to be executable.
 func (in *inspection) Idle(path string) bool {
-	m, ok := in.r.(host.Moded)
-	if !ok {
-		return false
+	mode := in.mode(path)
+	return mode != 0 && mode&0o111 == 0
+}
+
+// mode returns the permissions of a file, 0 if they are not known.
+func (in *inspection) mode(path string) fs.FileMode {
+	if m, ok := in.r.(host.Moded); ok {
+		mode, _ := m.Mode(path)
+		return mode
 	}
-	yes, err := m.Executable(path)
-	return err == nil && !yes
+	return 0
 }
 
 // files reads files that other files name: one without a kind of its own has that of the file that

@@ -135,3 +135,26 @@ func TestFIFODoesNotBlock(t *testing.T) {
 		t.Errorf("%v", status)
 	}
 }
+
+// TestExposed: a connection that others may read is found where another file shows that modes are known.
+func TestExposed(t *testing.T) {
+	const dir = "etc/NetworkManager/system-connections/"
+	root := writeTree(t, map[string]string{dir + "a.nmconnection": "[connection]\nid=a\n", dir + "b.nmconnection": "[connection]\nid=b\n", "etc/os-release": "ID=debian\n"})
+	said := func() (files []string) {
+		for _, p := range inspectTree(t, root, "6.12").Problems {
+			if p.Message == "nm-mode" {
+				files = append(files, p.File)
+			}
+		}
+		return files
+	}
+	if files := said(); len(files) > 0 {
+		t.Errorf("modes that all files have say nothing: %q", files)
+	}
+	if err := os.Chmod(filepath.Join(root, dir, "a.nmconnection"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if files := said(); !slices.Equal(files, []string{"/" + dir + "b.nmconnection"}) {
+		t.Errorf("%q", files)
+	}
+}

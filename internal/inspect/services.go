@@ -3,6 +3,7 @@ package inspect
 import (
 	_ "embed" // services.txt
 	"path"
+	"slices"
 	"strings"
 
 	"linerate/internal/fact"
@@ -64,6 +65,18 @@ func (in *inspection) texts(below string) {
 	in.addSlips("", in.filterProblems())
 	if in.f.OS == fact.Linux {
 		in.addSlips("", linux.NetworkProblems(in.written))
+		in.exposed()
+	}
+}
+
+// exposed finds connections that NetworkManager ignores because others may read them, where another file shows that modes are known.
+func (in *inspection) exposed() {
+	connections := in.matching("/etc/NetworkManager/system-connections/*")
+	known := slices.ContainsFunc(append(in.matching("/etc/wireguard/*.conf"), connections...), func(p string) bool { return in.mode(p) != 0 && in.mode(p)&0o077 == 0 })
+	for _, p := range connections {
+		if known && in.mode(p)&0o077 != 0 {
+			in.addSlips("", []fact.Problem{{File: p, Line: 1, Kind: fact.ProblemSlip, Message: "nm-mode"}})
+		}
 	}
 }
 

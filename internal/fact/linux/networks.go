@@ -173,7 +173,7 @@ func (f *networkFiles) networkd() {
 		}
 	}
 	for _, i := range f.Interfaces {
-		if above := []string{network.VLAN, "macvlan", "ipvlan", "macvtap", "ipvtap"}; slices.Contains(above, i.Kind) && i.Parent == "" {
+		if kinds := []string{network.VLAN, "macvlan", "ipvlan", "macvtap", "ipvtap", network.Tunnel}; slices.Contains(kinds, i.Kind) && i.Declared && i.Parent == "" {
 			f.Problem(i.Place, "networkd-child", "")
 		}
 	}
@@ -185,6 +185,9 @@ func (f *networkFiles) netdev(p string, entries []entry) {
 		return
 	}
 	i := f.create(name, valueIn(entries, "NetDev", "Kind"), network.Place{File: p, Line: 1})
+	if slices.Contains([]string{"wireguard", "geneve", "fou"}, valueIn(entries, "NetDev", "Kind")) { // need no other interface
+		i.Parent = "none"
+	}
 	for _, e := range entries {
 		at := network.Place{File: p, Line: e.number}
 		switch e.section + "." + e.key {
@@ -194,6 +197,8 @@ func (f *networkFiles) netdev(p string, entries []entry) {
 			i.MTU, i.MTUPlace = fact.Int(e.value), at
 		case "VLAN.Id":
 			i.ID = fact.Int(e.value)
+		case "Tunnel.Independent", "VXLAN.Independent":
+			i.Parent = map[bool]string{true: "", false: "none"}[slices.Contains(no, strings.ToLower(e.value))]
 		case "Tunnel.Local", "VXLAN.Local":
 			i.Local, _ = netip.ParseAddr(e.value)
 			i.LocalPlace = at
@@ -263,7 +268,7 @@ func (f *networkFiles) networkEntries(i *network.Interface, p string, entries []
 			}
 		case "Network.IPv6AcceptRA":
 			accepts = !slices.Contains(no, e.value)
-		case "Network.VLAN", "Network.MACVLAN", "Network.IPVLAN", "Network.MACVTAP", "Network.IPVTAP":
+		case "Network.VLAN", "Network.MACVLAN", "Network.IPVLAN", "Network.MACVTAP", "Network.IPVTAP", "Network.Tunnel", "Network.VXLAN":
 			for _, name := range strings.Fields(e.value) {
 				f.Interface(name).Parent = i.Name
 				f.Mentioned = append(f.Mentioned, network.Name{Place: at, Name: name, Strict: true})

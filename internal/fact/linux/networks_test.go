@@ -69,6 +69,7 @@ var networkCases = []struct {
 	{"net-address-twice", []string{
 		"==> /etc/systemd/network/a.network\n[Match]\nName=eth0\n[Network]\nAddress=198.18.0.2/24\n==> /etc/systemd/network/b.network\n[Match]\nName=eth1\n[Network]\nAddress=198.18.0.2/24\n",
 	}, []string{
+		"==> /etc/systemd/network/a.network\n[Match]\nName=ve-a\n[Network]\nAddress=2001:2::1/64\n[Route]\nDestination=2001:2::a/128\n==> /etc/systemd/network/b.network\n[Match]\nName=ve-b\n[Network]\nAddress=2001:2::1/64\n[Route]\nDestination=2001:2::b/128\n",
 		"==> /etc/systemd/network/a.network\n[Match]\nName=eth0\n[Network]\nAddress=198.18.0.2/24\n==> /etc/systemd/network/b.network\n[Match]\nName=eth1\n[Network]\nAddress=198.18.1.2/24\n",
 		"==> /etc/systemd/network/a.network\n[Match]\nName=eth0\n[Network]\nAddress=198.18.0.2/32\n==> /etc/systemd/network/b.network\n[Match]\nName=eth1\n[Network]\nAddress=198.18.0.2/32\n",
 		"==> /etc/systemd/network/a.network\n[Match]\nName=eth0\n[Network]\nAddress=198.18.0.2/24\nVRF=x\n==> /etc/systemd/network/b.network\n[Match]\nName=eth1\n[Network]\nAddress=198.18.0.2/24\n==> /etc/systemd/network/x.netdev\n[NetDev]\nName=x\nKind=vrf\n[VRF]\nTable=7\n",
@@ -102,8 +103,11 @@ var networkCases = []struct {
 		"==> /etc/NetworkManager/system-connections/a.nmconnection\n[connection]\nid=a\ncontroller=7f1c\n==> /etc/NetworkManager/system-connections/b.nmconnection\n[connection]\nuuid=7f1c\ninterface-name=bond0\n",
 		"==> /etc/netplan/a.yaml\nnetwork:\n  bonds:\n    bond0:\n      interfaces: &ports [a, b]\n",
 	}},
-	{"networkd-child", []string{"==> /etc/systemd/network/a.netdev\n[NetDev]\nName=vlan5\nKind=vlan\n\n[VLAN]\nId=5\n==> /etc/systemd/network/e.network\n[Match]\nName=eth0\n[Network]\nVLAN=vlan6\n==> /etc/systemd/network/b.netdev\n[NetDev]\nName=vlan6\nKind=vlan\n"},
-		[]string{"==> /etc/systemd/network/a.netdev\n[NetDev]\nName=vlan5\nKind=vlan\n==> /etc/systemd/network/e.network\n[Network]\nVLAN=vlan5\n", "==> /etc/systemd/network/a.netdev\n[NetDev]\nName=br0\nKind=bridge\n"}},
+	{"networkd-child", []string{"==> /etc/systemd/network/a.netdev\n[NetDev]\nName=vlan5\nKind=vlan\n\n[VLAN]\nId=5\n==> /etc/systemd/network/e.network\n[Match]\nName=eth0\n[Network]\nVLAN=vlan6\n==> /etc/systemd/network/b.netdev\n[NetDev]\nName=vlan6\nKind=vlan\n",
+		"==> /etc/systemd/network/a.netdev\n[NetDev]\nName=gre1\nKind=gre\n[Tunnel]\nRemote=198.19.0.1\n==> /etc/systemd/network/e.network\n[Match]\nName=eth0\n[Network]\nAddress=198.18.0.2/24\n"},
+		[]string{"==> /etc/systemd/network/a.netdev\n[NetDev]\nName=vlan5\nKind=vlan\n==> /etc/systemd/network/e.network\n[Network]\nVLAN=vlan5\n", "==> /etc/systemd/network/a.netdev\n[NetDev]\nName=br0\nKind=bridge\n",
+			"==> /etc/systemd/network/a.netdev\n[NetDev]\nName=gre1\nKind=gre\n[Tunnel]\nRemote=198.19.0.1\n==> /etc/systemd/network/e.network\n[Match]\nName=eth0\n[Network]\nTunnel=gre1\n",
+			"==> /etc/systemd/network/a.netdev\n[NetDev]\nName=vx1\nKind=vxlan\n[VXLAN]\nIndependent=yes\n==> /etc/systemd/network/b.netdev\n[NetDev]\nName=wg0\nKind=wireguard\n"}},
 	{"table-unused", []string{"==> /etc/systemd/network/w.network\n[Route]\nGateway=198.18.0.1\nTable=200\n"},
 		[]string{"==> /etc/systemd/network/w.network\n[Route]\nGateway=198.18.0.1\nTable=200\n[RoutingPolicyRule]\nFrom=198.18.0.2\nTable=200\n", "==> /etc/systemd/network/w.network\n[Route]\nGateway=198.18.0.1\nTable=254\n"}},
 	{"net-rule-empty", []string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets:\n    a:\n      routes: [{to: default, via: 198.18.0.1, table: 100}]\n      routing-policy: [{from: 198.18.0.2, table: 100}, {from: 198.18.0.3, table: 101}]\n"},
@@ -173,15 +177,15 @@ var networkCases = []struct {
 		[]string{"==> /etc/netplan/a.yaml\nnetwork:\n  ethernets: {a: {}}\n  vlans:\n    a.0010: {id: 10, link: a}\n"}},
 	{"tunnel-mtu", []string{
 		"==> /etc/NetworkManager/system-connections/a.nmconnection\n[connection]\ntype=wireguard\n[wireguard]\nmtu=1500\n",
-		"==> /etc/systemd/network/a.netdev\n[NetDev]\nName=gre1\nKind=gre\nMTUBytes=1500\n", "==> /etc/network/interfaces\niface wg0 inet static\n mtu 1500\n",
+		"==> /etc/systemd/network/a.netdev\n[NetDev]\nName=gre1\nKind=gre\nMTUBytes=1500\n[Tunnel]\nIndependent=yes\n", "==> /etc/network/interfaces\niface wg0 inet static\n mtu 1500\n",
 		"==> /etc/netplan/a.yaml\nnetwork:\n  tunnels:\n    x: {mode: vxlan, mtu: 1500}\n",
 	}, []string{
 		"==> /etc/NetworkManager/system-connections/a.nmconnection\n[connection]\ntype=wireguard\n[wireguard]\nmtu=1420\n", "==> /etc/NetworkManager/system-connections/a.nmconnection\n[connection]\ntype=ethernet\n[ethernet]\nmtu=1500\n",
-		"==> /etc/systemd/network/a.netdev\n[NetDev]\nName=gre1\nKind=gre\nMTUBytes=1500\n==> /etc/systemd/network/a.network\n[Match]\nName=e\n[Link]\nMTUBytes=9000\n",
+		"==> /etc/systemd/network/a.netdev\n[NetDev]\nName=gre1\nKind=gre\nMTUBytes=1500\n[Tunnel]\nIndependent=yes\n==> /etc/systemd/network/a.network\n[Match]\nName=e\n[Link]\nMTUBytes=9000\n",
 	}},
-	{"net-tunnel-local", []string{"==> /etc/systemd/network/a.netdev\n[NetDev]\nName=gre1\nKind=gre\n[Tunnel]\nLocal=198.18.0.9\nRemote=198.19.0.1\n==> /etc/systemd/network/e.network\n[Match]\nName=e\n[Network]\nAddress=198.18.0.2/24\n"},
-		[]string{"==> /etc/systemd/network/a.netdev\n[NetDev]\nName=gre1\nKind=gre\n[Tunnel]\nLocal=198.18.0.2\nRemote=198.19.0.1\n==> /etc/systemd/network/e.network\n[Match]\nName=e\n[Network]\nAddress=198.18.0.2/24\n",
-			"==> /etc/systemd/network/a.netdev\n[NetDev]\nName=gre1\nKind=gre\n[Tunnel]\nLocal=198.18.0.9\n==> /etc/systemd/network/e.network\n[Match]\nName=e\n[Network]\nDHCP=yes\n"}},
+	{"net-tunnel-local", []string{"==> /etc/systemd/network/a.netdev\n[NetDev]\nName=gre1\nKind=gre\n[Tunnel]\nIndependent=yes\nLocal=198.18.0.9\nRemote=198.19.0.1\n==> /etc/systemd/network/e.network\n[Match]\nName=e\n[Network]\nAddress=198.18.0.2/24\n"},
+		[]string{"==> /etc/systemd/network/a.netdev\n[NetDev]\nName=gre1\nKind=gre\n[Tunnel]\nIndependent=yes\nLocal=198.18.0.2\nRemote=198.19.0.1\n==> /etc/systemd/network/e.network\n[Match]\nName=e\n[Network]\nAddress=198.18.0.2/24\n",
+			"==> /etc/systemd/network/a.netdev\n[NetDev]\nName=gre1\nKind=gre\n[Tunnel]\nIndependent=yes\nLocal=198.18.0.9\n==> /etc/systemd/network/e.network\n[Match]\nName=e\n[Network]\nDHCP=yes\n"}},
 	{"network-order", []string{
 		"==> /etc/systemd/network/15-dhcp.network\n[Match]\nName=en*\n\n[Network]\nDHCP=yes\n==> /etc/systemd/network/20-bond.network\n[Match]\nName=enp1s0 enp2s0\n\n[Network]\nDHCP=yes\n",
 		"==> /etc/systemd/network/15-a.network\n[Match]\nName=enp1s0\n\n[Network]\nDHCP=yes\n==> /etc/systemd/network/20-b.network\n[Match]\nName=enp1s0\n\n[Network]\nAddress=198.18.0.2/24\n",

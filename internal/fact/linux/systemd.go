@@ -43,8 +43,7 @@ func ReadLinkFiles(files fact.Files) Config {
 	var c Config
 	catchAll := false // a file that matches all devices was read
 	for p, text := range fact.Texts(files, dropIns(files, ".link", networkDirs...)...) {
-		note := ""
-		entries := ini(text)
+		note, entries := "", ini(text)
 		if driver := valueIn(entries, "Match", "Driver"); driver != "" {
 			note = "driver " + driver
 		}
@@ -83,13 +82,6 @@ func matchesAll(entries []entry) bool {
 
 var onOff = map[string]string{"yes": "1", "true": "1", "on": "1", "1": "1", "no": "0", "false": "0", "off": "0", "0": "0"}
 
-// hostForwarding maps values of IPForward= to what releases before 256 set for the whole host.
-var hostForwarding = map[string][]assignment{
-	"yes":  {{"net.ipv4.ip_forward", "1"}, {"net.ipv6.conf.all.forwarding", "1"}},
-	"true": {{"net.ipv4.ip_forward", "1"}, {"net.ipv6.conf.all.forwarding", "1"}},
-	"ipv4": {{"net.ipv4.ip_forward", "1"}}, "ipv6": {{"net.ipv6.conf.all.forwarding", "1"}},
-}
-
 // ReadNetworkFiles reads the parts of systemd.network(5) and networkd.conf(5) with which networkd
 // writes sysctls, after sysctl.d: for interfaces that a file names without a pattern.
 func ReadNetworkFiles(files fact.Files) Config {
@@ -102,7 +94,7 @@ func ReadNetworkFiles(files fact.Files) Config {
 	}
 	for p, text := range fact.Texts(files, append([]string{"/etc/systemd/networkd.conf"}, dropIns(files, ".conf", "/etc/systemd/networkd.conf.d")...)...) {
 		for _, e := range ini(text) {
-			if e.section == "Network" {
+			if e.section == "Network" && (strings.HasSuffix(e.key, "Forwarding") || e.key == "IPv6PrivacyExtensions") {
 				c.networkEntry(p, e, "all")
 			}
 		}
@@ -140,26 +132,17 @@ func (c *Config) networkFile(p string, entries []entry) {
 
 func (c *Config) networkEntry(p string, e entry, link string) {
 	value := strings.ToLower(e.value)
-	if e.key == "IPForward" {
-		c.add(p, e.number, e.text, fact.Networkd, "", hostForwarding[value]...)
-		return
-	}
 	if e.section == "Network" && e.key == "VLAN" && validName(e.value) {
 		c.NICs = append(c.NICs, fact.NIC{Name: e.value, Kind: fact.KindVLAN, Parent: link})
 	}
-	row, ok := list.Find(list.Table(wordsText, "network"), func(row []string) bool { return row[0] == e.key })
-	if !ok || link == "" {
-		return
-	}
-	switch row[2] {
-	case "-":
-	case "on-off":
-		value = onOff[value]
-	default:
-		value = standsFor(row[2], value)
-	}
-	if value != "" {
-		c.add(p, e.number, e.text, fact.Networkd, "", assignment{strings.ReplaceAll(row[1], "%s", link), value})
+	for _, row := range list.Table(wordsText, "network") {
+		to := standsFor(row[2], value)
+		if row[2] == "-" {
+			to = value
+		}
+		if row[0] == e.key && to != "" && (link != "" || !strings.Contains(row[1], "%s")) {
+			c.add(p, e.number, e.text, fact.Networkd, "", assignment{strings.ReplaceAll(row[1], "%s", link), to})
+		}
 	}
 }
 

@@ -145,13 +145,16 @@ func (t *Tree) Close() error { return t.root.Close() }
 
 var _ host.Reader = (*Tree)(nil)
 
-// Executable implements host.Moded.
-func (t *Tree) Executable(name string) (bool, error) {
+// Mode implements host.Moded.
+func (t *Tree) Mode(name string) (fs.FileMode, error) {
 	f, err := t.open(name, fs.FileMode.IsRegular, "a regular file")
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	return err == nil && info.Mode()&0o111 != 0, err
+	if err != nil {
+		return 0, err
+	}
+	return info.Mode(), nil
 }

@@ -55,10 +55,13 @@ func (*Host) ReadFile(_ context.Context, path string) ([]byte, error) {
 	return b, host.Bare(err)
 }
 
-// Executable implements host.Moded.
-func (*Host) Executable(path string) (bool, error) {
+// Mode implements host.Moded.
+func (*Host) Mode(path string) (os.FileMode, error) {
 	info, err := os.Stat(path)
-	return err == nil && info.Mode()&0o111 != 0, err
+	if err != nil {
+		return 0, err
+	}
+	return info.Mode(), nil
 }
 
 // ReadDir implements host.Reader.
