@@ -165,8 +165,7 @@ func (in *inspection) Read(path string) (string, error) { return in.read(path, "
 
 // Idle reports whether a script is known not to be executable.
 func (in *inspection) Idle(path string) bool {
-	mode := in.mode(path)
-	return mode != 0 && mode&0o111 == 0
+	return in.mode(path) != 0 && in.mode(path)&0o111 == 0
 }
 
 // mode returns the permissions of a file, 0 if they are not known.

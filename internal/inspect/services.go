@@ -73,11 +73,10 @@ func (in *inspection) texts(below string) {
 func (in *inspection) exposed() {
 	connections := in.matching("/etc/NetworkManager/system-connections/*")
 	known := slices.ContainsFunc(append(in.matching("/etc/wireguard/*.conf"), connections...), func(p string) bool { return in.mode(p) != 0 && in.mode(p)&0o077 == 0 })
-	for _, p := range connections {
-		if known && in.mode(p)&0o077 != 0 {
-			in.addSlips("", []fact.Problem{{File: p, Line: 1, Kind: fact.ProblemSlip, Message: "nm-mode"}})
-		}
-	}
+	open := list.Filter(connections, func(p string) bool { return known && in.mode(p)&0o077 != 0 })
+	in.addSlips("", list.Map(open, func(p string) fact.Problem {
+		return fact.Problem{File: p, Line: 1, Kind: fact.ProblemSlip, Message: "nm-mode"}
+	}))
 }
 
 // filterProblems judges the packet filters' files, by the paths that they have here.

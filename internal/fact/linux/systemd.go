@@ -136,10 +136,7 @@ func (c *Config) networkEntry(p string, e entry, link string) {
 		c.NICs = append(c.NICs, fact.NIC{Name: e.value, Kind: fact.KindVLAN, Parent: link})
 	}
 	for _, row := range list.Table(wordsText, "network") {
-		to := standsFor(row[2], value)
-		if row[2] == "-" {
-			to = value
-		}
+		to := map[bool]string{true: value, false: standsFor(row[2], value)}[row[2] == "-"]
 		if row[0] == e.key && to != "" && (link != "" || !strings.Contains(row[1], "%s")) {
 			c.add(p, e.number, e.text, fact.Networkd, "", assignment{strings.ReplaceAll(row[1], "%s", link), to})
 		}
