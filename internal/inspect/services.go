@@ -74,9 +74,9 @@ func (in *inspection) exposed() {
 	connections := in.matching("/etc/NetworkManager/system-connections/*")
 	known := slices.ContainsFunc(append(in.matching("/etc/wireguard/*.conf"), connections...), func(p string) bool { return in.mode(p) != 0 && in.mode(p)&0o077 == 0 })
 	open := list.Filter(connections, func(p string) bool { return known && in.mode(p)&0o077 != 0 })
-	in.addSlips("", list.Map(open, func(p string) fact.Problem {
-		return fact.Problem{File: p, Line: 1, Kind: fact.ProblemSlip, Message: "nm-mode"}
-	}))
+	for _, p := range open {
+		in.addSlips("", []fact.Problem{{File: p, Line: 1, Kind: fact.ProblemSlip, Message: "nm-mode"}})
+	}
 }
 
 // filterProblems judges the packet filters' files, by the paths that they have here.

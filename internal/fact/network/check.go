@@ -57,8 +57,7 @@ func (h *Host) address(i *Interface, a Address, taken places) {
 	if first, last := a.Masked().Addr(), Last(a.Prefix); a.Addr().Is4() && a.Bits() < 31 && a.Bits() > 7 && !a.Addr().IsUnspecified() && (a.Addr() == first || a.Addr() == last) && !i.isLoopback() {
 		h.Problem(a.Place, "net-network-address", "")
 	}
-	unnumbered := func(r Route) bool { return r.Dev == i.Name && !r.Via.IsValid() && r.To.IsSingleIP() }
-	if a.Shared || a.Addr().IsLinkLocalUnicast() || i.isLoopback() || h.find(i.Master).is(VRF) || !h.Once && a.Bits() >= a.Addr().BitLen()-1 || slices.ContainsFunc(h.Routes, unnumbered) {
+	if a.Shared || a.Addr().IsLinkLocalUnicast() || i.isLoopback() || h.find(i.Master).is(VRF) || !h.Once && a.Bits() >= a.Addr().BitLen()-1 || slices.ContainsFunc(h.Routes, func(r Route) bool { return r.Dev == i.Name && !r.Via.IsValid() && r.To.IsSingleIP() }) {
 		return
 	}
 	other, is := taken.of[a.Addr()]
