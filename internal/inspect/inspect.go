@@ -228,7 +228,12 @@ func (in *inspection) slips(path, text, shown string) {
 func (in *inspection) addSlips(file string, slips []fact.Problem) {
 	for _, p := range slips {
 		p.File = cmp.Or(file, p.File)
-		if lines := strings.Split(in.shown[p.File], "\n"); p.Line <= len(lines) {
+		if lines, raw := strings.Split(in.shown[p.File], "\n"), strings.Split(in.written[p.File], "\n"); p.Line <= min(len(lines), len(raw)) {
+			for _, w := range strings.Fields(p.Detail) { // words of the file, unless they are the check's own
+				if strings.Contains(raw[p.Line-1], w) && !strings.Contains(lines[p.Line-1], w) {
+					p.Detail = strings.ReplaceAll(p.Detail, w, redact.Mark)
+				}
+			}
 			if !strings.Contains(lines[p.Line-1], p.Text) {
 				p.Text, p.Message = redact.Mark, strings.TrimSuffix(p.Message, `, not "%s"`)
 			}

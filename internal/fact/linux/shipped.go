@@ -16,9 +16,9 @@ func Shipped(osRelease string) (kernel release.Release, of string, ok bool) {
 	said := assigned(strings.ToLower(osRelease))
 	for line := range strings.Lines(kernels) {
 		f := strings.Fields(line)
-		if len(f) == 3 && f[0] == said["id"] && strings.HasPrefix(said["version_id"]+".", f[1]+".") {
+		if len(f) == 3 && f[0] == said["id"] && (f[1] == "*" || strings.HasPrefix(said["version_id"]+".", f[1]+".")) {
 			kernel, err := release.Parse(f[2])
-			return kernel, said["id"] + " " + said["version_id"], err == nil
+			return kernel, strings.TrimSpace(said["id"] + " " + said["version_id"]), err == nil
 		}
 	}
 	return release.Release{}, "", false
