@@ -25,7 +25,8 @@ func (a *auditor) repeats() []candidate {
 		}
 		for _, l := range s.Lines {
 			if win, ok := s.EffectiveLine(l.Stage); ok && !l.Effective && !l.Kept && !l.Default && win != l && l.Order < win.Order {
-				if !copied(rec, l, win) && !a.refused(rec, win) {
+				// Tools copy a kernel parameter from GRUB's file to that of kernel-install.
+				if copied := l.Stage == fact.CommandLine && l.File != win.File && rec.SameValue(l.Value, win.Value); !copied && !a.refused(rec, win) {
 					all = append(all, a.overridden(rec, l, win))
 				}
 			}
@@ -34,12 +35,6 @@ func (a *auditor) repeats() []candidate {
 		all = append(all, a.writtenOver(rec, s)...)
 	}
 	return all
-}
-
-// copied reports a kernel parameter that is both in GRUB's file and in that of kernel-install: with
-// boot entries, tools copy it from one to the other.
-func copied(rec *tunable.Record, l, win fact.Line) bool {
-	return l.Stage == fact.CommandLine && l.File != win.File && rec.SameValue(l.Value, win.Value)
 }
 
 // refused reports a sysctl line whose value the kernel refuses. The earlier value stays, and another

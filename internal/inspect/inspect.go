@@ -255,7 +255,7 @@ func (in *inspection) plain(kind, path, text string) string {
 		in.f.Problems = append(in.f.Problems, fact.Problem{File: path, Line: 1, Text: line, Kind: fact.ProblemSyntax, Message: message})
 	}
 	switch {
-	case !configuration(path) || strings.HasPrefix(text, "\x7fELF"):
+	case strings.HasPrefix(path, "/proc/") || strings.HasPrefix(path, "/sys/") || path == bootLog || strings.HasPrefix(text, "\x7fELF"): // no configuration
 	case strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") || strings.Count(text[:min(len(text), 512)], "\x00") > min(len(text), 512)/4 && text != "":
 		problem("", "the file is UTF-16, not plain text: the system reads none of its lines (iconv -f UTF-16 -t UTF-8 makes it plain)")
 		return ""
@@ -278,11 +278,6 @@ func (in *inspection) plain(kind, path, text string) string {
 
 // mark is the UTF-8 byte order mark.
 const mark = "\xef\xbb\xbf"
-
-// configuration reports whether a file is configuration, as opposed to state that a kernel exports.
-func configuration(path string) bool {
-	return !strings.HasPrefix(path, "/proc/") && !strings.HasPrefix(path, "/sys/") && path != bootLog
-}
 
 // kept returns the redacted text: facts are printed and stored. A capture is already redacted, and
 // lists what it left out.
