@@ -81,10 +81,6 @@ func TestSlipsOfOrder(t *testing.T) {
 		_, name, _ := strings.Cut(id, " ")
 		holdAll(t, os, []reading{{note: wrong, files: files(wrong), want: []string{id}}, {note: right, files: files(right), want: []string{"!" + name}}})
 	}
-	pair("14.3", "/etc/pf.conf", "pass in proto tcp to port 22 keep state (max-src-conn 9, overload <bad> flush global)\n", "block in quick from <bad>\npass in proto tcp to port 22 keep state (max-src-conn 9, overload <bad> flush global)\n", "warning LR-SLIP:pf-overload-unused", "/etc/rc.conf", "pf_enable=\"YES\"")
-	pair("6.12", "/etc/udev/rules.d/7.rules", "ACTION==\"add\", SUBSYSTEM==\"net\", KERNEL==\"eth0\", ATTR{queues/rx-0/rps_cpus}=\"ffffffffffff\"\n", "ACTION==\"add\", SUBSYSTEM==\"net\", KERNEL==\"eth0\", ATTR{queues/rx-0/rps_cpus}=\"ffff,ffffffff\"\n", "warning LR-SLIP:cpumask-commas")
-	pair("6.12", "/etc/systemd/network/20-x.network", "[Match]\nName=eth1\n[Network]\nDHCP=yes\n[RoutingPolicyRule]\nFrom=198.18.0.9\nTable=100\nPriority=40000\n", "[Match]\nName=eth1\n[Network]\nDHCP=yes\n[RoutingPolicyRule]\nFrom=198.18.0.9\nTable=100\nPriority=4000\n", "warning LR-SLIP:rule-behind-main")
-	pair("6.12", "/etc/network/interfaces", "iface eth0 inet static\n address 198.18.0.9/24\n up ip rule add from 198.18.0.9 table 100 prio 40000\n", "iface eth0 inet static\n address 198.18.0.9/24\n up ip rule add from all lookup main prio 40000\n", "warning LR-SLIP:rule-behind-main")
 	pair("6.12", "/etc/sysctl.d/60-rfs.conf", "net.core.rps_sock_flow_entries = 32768\n", "net.core.rps_sock_flow_entries = 0\n", "warning LR-SLIP:rfs-queues", "/etc/udev/rules.d/71-rfs.rules", "ACTION==\"add\", SUBSYSTEM==\"net\", KERNEL==\"eth0\", ATTR{queues/rx-0/rps_cpus}=\"ff\"\n")
 	pair("14.3", "/etc/ntp.conf", "server 198.18.0.1\nrestrict default ignore\nrestrict 10.15.1.0 mask 255.255.255.0 nomodify\n", "server 198.18.0.1\nrestrict default ignore\nrestrict 198.18.0.1 nomodify\n", "error LR-SLIP:ntp-ignore")
 }

@@ -14,6 +14,9 @@ var slipCases = map[string]struct {
 	file           string
 	wrong, allowed []string
 }{
+	"pf-overload-unused":  {"/etc/pf.conf", []string{"pass in proto tcp to port 22 keep state (max-src-conn 9, overload <bad> flush global)\n"}, []string{"block in quick from <bad>\npass in proto tcp to port 22 keep state (max-src-conn 9, overload <bad> flush global)\n", "anchor \"x\"\npass in proto tcp to port 22 keep state (overload <bad>)\n"}},
+	"cpumask-commas":      {"/etc/udev/rules.d/7.rules", []string{"ACTION==\"add\", KERNEL==\"eth0\", ATTR{queues/rx-0/rps_cpus}=\"ffffffffffff\"\n"}, []string{"ACTION==\"add\", KERNEL==\"eth0\", ATTR{queues/rx-0/rps_cpus}=\"ffff,ffffffff\"\n"}},
+	"rule-behind-main":    {"/etc/rc.local", []string{"ip rule add from 198.18.0.9 table 100 prio 40000\n", "ip -6 rule add fwmark 1 lookup 7 pref 32800\n"}, []string{"ip rule add from 198.18.0.9 table 100 prio 4000\n", "ip rule add from all lookup main prio 40000\n"}},
 	"rfs-queues":          {"+", []string{"==> /etc/sysctl.d/x.conf\nnet.core.rps_sock_flow_entries = 32768\n"}, []string{"==> /etc/sysctl.d/x.conf\nnet.core.rps_sock_flow_entries = 32768\n==> /etc/rc.local\nfor q in /sys/class/net/e0/queues/rx-*; do echo 4096 > $q/rps_flow_cnt; done\n", "==> /etc/sysctl.d/x.conf\nnet.core.rps_sock_flow_entries = 0\n", "==> /etc/sysctl.d/x.conf\nnet.core.rps_sock_flow_entries = 32768\n==> /etc/systemd/system/a.service\nExecStart=/opt/set_irq_affinity e0\n"}},
 	"core-relative":       {"+", []string{"==> /etc/sysctl.d/x.conf\nfs.suid_dumpable = 2\nkernel.core_pattern = core.%p\n"}, []string{"==> /etc/sysctl.d/x.conf\nfs.suid_dumpable = 2\nkernel.core_pattern = /var/crash/core.%p\n", "==> /etc/sysctl.d/x.conf\nfs.suid_dumpable = 0\nkernel.core_pattern = core.%p\n"}},
 	"unread-place":        {"/etc/sysctl.conf.d/x.conf", []string{"net.core.somaxconn = 8192\n"}, []string{"# nothing\n"}},

@@ -300,13 +300,16 @@ func keptValue(path, value string) string {
 }
 
 // List implements the parsers' Files.
-func (in *inspection) List(dir string) ([]string, error) {
+func (in *inspection) List(dir string) ([]string, error) { return in.list(dir, false) }
+
+// list lists a directory, which may be a file if it was found by a pattern.
+func (in *inspection) list(dir string, found bool) ([]string, error) {
 	names, err := in.r.ReadDir(in.ctx, dir)
 	switch status, reason := host.Status(err); {
 	case status == fact.StatusPartial:
 		in.record(dir, err)
 		err = nil
-	case status == fact.StatusUnreadable && !strings.Contains(strings.ToLower(reason), "not a directory"): // a file where a pattern has a directory
+	case status == fact.StatusUnreadable && !(found && strings.Contains(strings.ToLower(reason), "not a directory")):
 		in.record(dir, err)
 	}
 	return names, err

@@ -107,7 +107,7 @@ func (in *inspection) matching(pattern string) (paths []string) {
 		dirs = in.matching(dirs[0])
 	}
 	for _, d := range dirs {
-		names, _ := in.List(d)
+		names, _ := in.list(d, strings.Contains(dir, "*"))
 		for _, n := range names {
 			if ok, _ := path.Match(base, n); ok {
 				paths = append(paths, path.Join(d, n))
