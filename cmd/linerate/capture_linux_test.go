@@ -133,7 +133,7 @@ func linesJudged(t *testing.T, file string) judgedLines {
 	j := judgedLines{Lines: r.Lines, Set: r.Coverage.Set, Known: r.Coverage.SetKnown}
 	for _, f := range r.Findings {
 		// These judge words, and of masked ones nothing is said.
-		ofMasked := strings.HasPrefix(f.ID, "LR-LINUX-TWO-MANAGERS:") || strings.HasPrefix(f.ID, "LR-SLIP:fstab-option") || strings.HasPrefix(f.ID, "LR-WORD:") && strings.Contains(f.ID, redact.Mark)
+		ofMasked := strings.HasPrefix(f.ID, "LR-LINUX-TWO-MANAGERS:") || strings.HasPrefix(f.ID, "LR-SLIP:fstab-option") || strings.HasPrefix(f.ID, "LR-SLIP:") && (strings.Contains(f.File, "planted") || f.File == "/etc/rc.local") || strings.HasPrefix(f.ID, "LR-WORD:") && strings.Contains(f.ID, redact.Mark)
 		if f.File != "" && !ofMasked {
 			j.Said = append(j.Said, f.ID+" "+f.File+" "+f.Message)
 		}
