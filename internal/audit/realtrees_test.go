@@ -33,6 +33,10 @@ func TestRealTreesAreSilent(t *testing.T) {
 		{note: "old names of a module that has them", files: f("/etc/rc.conf", "kld_list=\"if_tap if_tun\""), want: []string{"!LR-KLD-TYPO", "!warning"}},
 		{note: "a hint of syscons", files: f("/boot/loader.conf", "hint.sc.0.vesa_mode=0x118\nhint.pcm.0.line=50"), want: []string{"!LR-SLIP:hints-key"}},
 		{note: "zfs_enable may be in rc.conf, which is not there", files: f("/boot/loader.conf", `zfs_load="YES"`, "/etc/rc.conf.local", `sshd_enable="YES"`), want: []string{"!LR-ZFS-NOT-ENABLED"}},
+		{note: "static-port with all ports", files: pf("nat on em0 inet from any to any -> (em0) port 1024:65535 static-port\n", ""), want: []string{"!LR-SYNTAX"}},
+		{note: "static-port with some ports", files: pf("nat on em0 inet from any to any -> (em0) port 1024:60000 static-port\n", ""), want: []string{"error LR-SYNTAX"}},
+		{note: "an interface that only comments make", files: f("/etc/rc.conf", "ifconfig_em0=\"DHCP\"\n#wlans_iwm0=\"wlan0\"\nnetwait_enable=\"YES\"\nnetwait_if=\"wlan0\""), want: []string{"warning LR-SLIP:rc-interface"}},
+		{note: "an interface that rc.conf makes", files: f("/etc/rc.conf", "wlans_iwm0=\"wlan0\"\nifconfig_wlan0=\"WPA DHCP\"\nnetwait_enable=\"YES\"\nnetwait_if=\"wlan0\""), want: []string{"!LR-SLIP:rc-interface"}},
 	})
 	nat := func(hook, priority string) string {
 		return "table ip nat {\n chain c {\n  type nat hook " + hook + " priority " + priority + ";\n }\n}\n"
@@ -44,6 +48,16 @@ func TestRealTreesAreSilent(t *testing.T) {
 		{note: "the alias of a scheduler", files: f("/etc/udev/rules.d/60-x.rules", `ACTION=="add", KERNEL=="sda", ATTR{queue/scheduler}="deadline"`+"\n"), want: []string{"!LR-SLIP:udev-scheduler"}},
 		{note: "the host's own connections are redirected to itself", files: f("/etc/iptables/rules.v4", "*nat\n-A OUTPUT -p udp -m udp --dport 53 -j REDIRECT --to-ports 5353\nCOMMIT\n*filter\n:INPUT DROP [0:0]\n:OUTPUT DROP [0:0]\n-A INPUT -i lo -j ACCEPT\n-A OUTPUT -d 127.0.0.0/8 -j ACCEPT\nCOMMIT\n"), want: []string{"!LR-SLIP:filter-redirect"}},
 		{note: "sysctl.conf of a tree that does not say whose it is", files: f("/etc/sysctl.conf", "net.ipv4.ip_forward=1\n", "/lib/systemd/system/x.service", "[Service]\nExecStart=/bin/true\n"), want: []string{"!LR-UNREAD"}},
+		{note: "blanks before the equals sign", files: f("/etc/systemd/system/a.timer", "[Timer]\nOnCalendar  = daily\n", "/etc/systemd/system/a.service", "[Unit]\nWants = network-online.target\nAfter = network-online.target\n[Service]\nType = oneshot\nExecStart = /bin/true\nExecStart = /bin/false\n"), want: []string{"!LR-SLIP"}},
+		{note: "no time, with blanks", files: f("/etc/systemd/system/a.timer", "[Timer]\nPersistent = yes\n"), want: []string{"error LR-SLIP:timer-never"}},
+		{note: "ciphertext", files: f("/etc/nginx/nginx.conf", "\x00GITCRYPT\x00\x01\x02 abc\ndef ghi\n"), want: []string{"!LR-WORD"}},
+		{note: "words of unbound's later releases", files: f("/etc/unbound/unbound.conf", "server:\n  ede: yes\n  ede-serve-expired: yes\n  client-subnet-always-forward: no\n  val-nsec3-keysize-iterations: \"1024 150\"\ndnstap:\n  dnstap-log-client-query-messages: yes\n"), want: []string{"!LR-WORD"}},
+		{note: "licences and backups of units", files: f("/etc/chrony/sources.d/a.sources.license", "SPDX-License-Identifier: CC0-1.0\n", "/etc/systemd/network/20-w.network-bk", "[Match]\nName=eth0\n"), want: []string{"!LR-SLIP:unread-name"}},
+		{note: "a name that networkd does not read", files: f("/etc/systemd/network/20-w.conf", "[Match]\nName=eth0\n"), want: []string{"error LR-SLIP:unread-name"}},
+		{note: "the mode of a kernel's file", files: f("/etc/tmpfiles.d/a.conf", "f /sys/devices/system/cpu/intel_pstate/no_turbo 0664 root root - -\n"), want: []string{"!LR-SLIP:tmpfiles-type"}},
+		{note: "a mask behind the address", files: f("/etc/network/interfaces", "auto eth0\niface eth0 inet static\n  address 198.18.0.1/255.255.0.0\n"), want: []string{"!LR-SLIP:address", "!LR-WORD"}},
+		{note: "a prefix that is too long", files: f("/etc/network/interfaces", "auto eth0\niface eth0 inet static\n  address 198.18.0.1/33\n"), want: []string{"error LR-SLIP:address"}},
+		{note: "a zone declared over several lines, and a module's directive", files: f("/etc/nginx/nginx.conf", "events {}\nhttp {\n fastcgi_cache_path\n  /dev/shm/x\n  levels=1:2\n  keys_zone=wiki:40m;\n server {\n  location / {\n   fastcgi_cache wiki;\n   cache_purge_response_type text;\n  }\n }\n}\n"), want: []string{"!LR-NGINX-ZONE", "!LR-WORD"}},
 		{note: "sysctl.conf of a system without the link", files: f("/etc/os-release", "ID=fedora\n", "/etc/sysctl.conf", "net.ipv4.ip_forward=1\n", "/usr/lib/systemd/system/x.service", ""), want: []string{"error LR-UNREAD:sysctl.conf"}},
 	})
 }

@@ -50,7 +50,7 @@ func (r *sysctlReader) sysctlConf() {
 const NotConf = "only names that end in .conf are read"
 
 // putAside lists suffixes of file names by which people and packages disable a file.
-var putAside = []string{"~", ".bak", ".old", ".orig", ".save", ".sav", ".disabled", ".off", ".swp", ".sample", ".example", ".rpmsave", ".rpmnew", ".rpmorig",
+var putAside = []string{"~", ".bak", ".bk", "-bk", "-bak", "-old", "-backup", ".backup", ".license", ".md", ".old", ".orig", ".save", ".sav", ".disabled", ".off", ".swp", ".sample", ".example", ".rpmsave", ".rpmnew", ".rpmorig",
 	".dpkg-old", ".dpkg-new", ".dpkg-dist", ".dpkg-bak", ".dpkg-backup", ".ucf-old", ".ucf-dist", ".ucf-new"}
 
 // setAside reports whether a file's name marks it as disabled.

@@ -128,11 +128,11 @@ var unfinished = regexp.MustCompile(`\{\{|\{%|@@|<%|` + regexp.QuoteMeta(redact.
 // most is how many mistakes of a file are reported: one with more is of another format.
 const most = 12
 
-// Problems returns the words of a file that its program does not know, with the word as text. Its place in
+// Problems returns the words of a text (not of ciphertext) that its program does not know, with the word as text. Its place in
 // the message may contain a secret, so it is "%s".
 func Problems(file, text string) (all []fact.Problem) {
 	for _, f := range formats() {
-		if !slices.ContainsFunc(f.files, func(p string) bool { return list.Globs(p, file) }) {
+		if strings.Contains(text, "\x00") || !slices.ContainsFunc(f.files, func(p string) bool { return list.Globs(p, file) }) {
 			continue
 		}
 		said, own := forms[f.form](f, text), f.own(text)
