@@ -238,7 +238,11 @@ func (a *audited) shorter(ctx context.Context, in audit.Input, out, talk io.Writ
 	}
 	for _, f := range files {
 		seen, _ := redact.Text(redact.KindOf(f.Path, ""), f.Old)
-		if _, err := io.WriteString(out, plan.Unified(a.name(f.Path), f.Old, seen, f.Cuts)); err != nil {
+		cuts, byHand := plan.Shown(f.Old, seen, f.Cuts)
+		for _, c := range byHand {
+			fmt.Fprintf(talk, "by hand: remove line %d of %s, which sets %s; a diff would show what may not be shown\n", c.Line, a.name(f.Path), c.Name)
+		}
+		if _, err := io.WriteString(out, plan.Unified(a.name(f.Path), f.Old, seen, cuts)); err != nil {
 			return err
 		}
 	}

@@ -143,7 +143,7 @@ func TestTraps(t *testing.T) {
 		{note: "the inside interface is skipped", role: "firewall", files: map[string]string{"/etc/rc.conf": "pf_enable=YES\n", "/etc/pf.conf": "set skip on { lo0 em1 }\nnat on em0 from em1:network to any -> (em0)\npass\n"}, want: []string{"!LR-PF-SKIP"}},
 		{note: "a lagg of jumbo ports", role: "endpoint", files: map[string]string{"/etc/rc.conf": "ifconfig_ix0=\"up mtu 9000\"\ncloned_interfaces=\"lagg0\"\nifconfig_lagg0=\"up laggproto failover laggport ix0\"\nvlans_lagg0=\"5\"\nifconfig_lagg0_5=\"inet 198.18.0.1/24 mtu 9000\"\n"}, want: []string{"!LR-VLAN-MTU"}},
 		{note: "100 Hz in a guest, 1000 elsewhere", role: "endpoint", files: map[string]string{"/boot/loader.conf": "kern.hz=\"1000\"\n"}, want: []string{"!LR-DEFAULT"}},
-		{note: "two assignments on one line", role: "endpoint", files: map[string]string{"/etc/rc.conf": "pf_enable=\"NO\";sshd_enable=\"YES\"\n"}, want: []string{"info LR-DEFAULT:pf_enable | Remove pf_enable from the line"}},
+		{note: "two assignments on one line", role: "endpoint", files: map[string]string{"/etc/rc.conf": "clear_tmp_enable=\"NO\";sshd_enable=\"YES\"\n"}, want: []string{"info LR-DEFAULT:clear_tmp_enable | Remove clear_tmp_enable from the line"}},
 		{note: "defaults that depend on memory", role: "web", files: map[string]string{"/etc/sysctl.conf": "kern.ipc.nmbclusters=1000\nnet.inet.ip.maxfragpackets=31\n"}, want: []string{"!LR-DEFAULT"}},
 	})
 }

@@ -25,8 +25,8 @@ const Version = 1
 // Severity is the severity of a finding.
 type Severity string
 
-// The severities. With errors a host does not do what its files say, or is harmed by them; a
-// warning has a cost; info is something to remove or to know.
+// The severities. With errors a host does not do what its files say, or is harmed by them; a warning has a cost; info is
+// something to remove or to know.
 const (
 	Error   Severity = "error"
 	Warning Severity = "warning"
@@ -87,16 +87,16 @@ var actions = []Action{Remove, Move, Change, Keep, Measure}
 
 // Finding is one result of an audit, at one place.
 type Finding struct {
-	// ID is the rule's id, a colon and the subject. It is stable across runs and releases for the
-	// same problem with the same name, and unique in a report.
+	// ID is the rule's id, a colon and the subject. It is stable across runs and releases for the same problem with the same
+	// name, and unique in a report.
 	ID       string   `json:"id"`
 	Severity Severity `json:"severity"`
 	Kind     Kind     `json:"kind"`
 	Action   Action   `json:"action"`
 	// Name is the tunable, counter, interface or module concerned.
 	Name string `json:"name"`
-	// File is the path on the host ("/etc/sysctl.conf"), "" if the finding is not about a line;
-	// Line counts from 1, and Text is the line as written.
+	// File is the path on the host ("/etc/sysctl.conf"), "" if the finding is not about a line; Line counts from 1, and Text is
+	// the line as written.
 	File string `json:"file"`
 	Line int    `json:"line"`
 	Text string `json:"text,omitempty"`
@@ -158,8 +158,8 @@ type Report struct {
 	Role    string `json:"role"`
 	// RoleReasons says why this role was chosen; one entry if the caller gave it.
 	RoleReasons []string `json:"role_reasons"`
-	// Lines is the number of lines in the host's files that set something, Quiet the number of
-	// those without findings: as far as the catalogue knows, they are fine.
+	// Lines is the number of lines in the host's files that set something, Quiet the number of those without findings: as far as
+	// the catalogue knows, they are fine.
 	Lines int `json:"lines"`
 	Quiet int `json:"quiet_lines"`
 	// Coverage is how much of the host's settings the audit could judge.
@@ -178,16 +178,14 @@ type Report struct {
 	Files []FileSummary `json:"files,omitempty"`
 }
 
-// FileSummary is the result for one file of a repository, or for one machine, pod or container for
-// which it declares settings.
+// FileSummary is the result for one file of a repository, or for one machine, pod or container for which it declares settings.
 type FileSummary struct {
 	File string `json:"file"`
 	// Form is the format of the file: "Talos", "Ansible", "sysctl.d".
 	Form string `json:"form"`
 	// Node is the target of its settings: a node role, a group of hosts, a workload.
 	Node string `json:"node,omitempty"`
-	// Release is the system release used for the audit, Pinned the place in the repository that
-	// specifies it.
+	// Release is the system release used for the audit, Pinned the place in the repository that specifies it.
 	Release  string `json:"release,omitempty"`
 	Pinned   string `json:"pinned,omitempty"`
 	Lines    int    `json:"lines"`
@@ -202,8 +200,7 @@ func (r *Report) Summarise(s FileSummary) {
 	r.Files = []FileSummary{s}
 }
 
-// LeaveOut adds a setting that could not be judged, with the reason, such as a value from a
-// variable.
+// LeaveOut adds a setting that could not be judged, with the reason, such as a value from a variable.
 func (r *Report) LeaveOut(name, why string) {
 	r.Coverage.Set++
 	r.Coverage.leave(clean(name), why)
@@ -223,8 +220,7 @@ type Unread struct {
 	Config bool `json:"config,omitempty"`
 }
 
-// Blind reports whether configuration files were not read in full: then the absence of bad findings
-// means nothing.
+// Blind reports whether configuration files were not read in full: then the absence of bad findings means nothing.
 func (r *Report) Blind() bool {
 	return slices.ContainsFunc(r.Unread, func(u Unread) bool { return u.Config })
 }
@@ -283,8 +279,8 @@ func (r *Report) Count(floor Severity) int {
 	return n
 }
 
-// order sorts findings worst first, then by kind, place and id, and makes their ids unique: a
-// second finding with the same id gets its file appended, a third in the same file a number.
+// order sorts findings worst first, then by kind, place and id, and makes their ids unique: a second finding with the same id
+// gets its file appended, a third in the same file a number.
 func order(findings []Finding) {
 	byPlace := func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Message, b.Message))

@@ -29,8 +29,8 @@ func properFile(os string, s tunable.State) string {
 	return ""
 }
 
-// OfValue returns the findings about one value, as if written where it takes effect on the host of
-// in.Facts, of which nothing else need be known.
+// OfValue returns the findings about one value, as if written where it takes effect on the host of in.Facts, of which nothing
+// else need be known.
 func OfValue(in Input, rec *tunable.Record, name, value string) ([]Finding, error) {
 	file := properFile(rec.OS, rec.At(in.Facts.Release))
 	if file == "" {
@@ -105,6 +105,9 @@ func (a *auditor) moveFix(f *Finding, j judged, to string) string {
 		return fmt.Sprintf("Write it in %s with a value that it takes (%s), or remove the line.", to, p.Message)
 	}
 	f.sets(mechanismOf[to], j.Name, j.Value)
+	if against := a.objection(j.rec, j.Name, j); against != "" && !j.Hidden() {
+		return fmt.Sprintf("Decide what is wanted before moving it to %s: %s.", to, strings.TrimSuffix(against, "."))
+	}
 	switch to {
 	case "/boot/loader.conf":
 		return fmt.Sprintf("Move it to %s: %s=\"%s\", and reboot.", to, j.Name, j.Value)
@@ -117,8 +120,7 @@ func (a *auditor) moveFix(f *Finding, j judged, to string) string {
 // mechanismOf maps a file to the mechanism that it serves.
 var mechanismOf = map[string]setting.Mechanism{"/boot/loader.conf": setting.Loader, "/etc/rc.conf": setting.RC, "/etc/sysctl.conf": setting.Sysctl}
 
-// setAt returns the line in the proper file that already sets the tunable, under this or another of
-// its names.
+// setAt returns the line in the proper file that already sets the tunable, under this or another of its names.
 func (a *auditor) setAt(file string, j judged) fact.Line {
 	stage, ok := map[string]fact.Stage{"/etc/sysctl.conf": fact.Sysctl, "/boot/loader.conf": fact.Loader, "/etc/rc.conf": fact.RCConf}[file]
 	for _, l := range a.lines {
@@ -132,17 +134,17 @@ func (a *auditor) setAt(file string, j judged) fact.Line {
 	return fact.Line{}
 }
 
-// oneStack reports a kernel known to be built without VIMAGE: it fetches the tunables of a network
-// stack from the loader like all others.
+// oneStack reports a kernel known to be built without VIMAGE: it fetches the tunables of a network stack from the loader like all
+// others.
 func (a *auditor) oneStack() bool {
 	return len(a.f.KernelOptions) > 0 && !slices.ContainsFunc(a.f.KernelOptions, func(o string) bool { return o == "VIMAGE" || strings.HasPrefix(o, "VIMAGE=") })
 }
 
 func base(file string) string { return file[strings.LastIndexByte(file, '/')+1:] }
 
-// powers reports when the name can be set: according to the running kernel if known, else to the
-// catalogue. The kernel's flags are incomplete for boot: what TUNABLE_*_FETCH reads has no flag,
-// and a VIMAGE kernel does not fetch a vnet's tunables despite the flag.
+// powers reports when the name can be set: according to the running kernel if known, else to the catalogue. The kernel's flags
+// are incomplete for boot: what TUNABLE_*_FETCH reads has no flag, and a VIMAGE kernel does not fetch a vnet's tunables despite
+// the flag.
 func (a *auditor) powers(j judged) (runtime, boot bool) {
 	runtime, boot = j.st.Settable.AtRuntime(), j.st.Settable.AtBoot()
 	if s, ok := a.f.Tunable(j.Name); ok && s.Access != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/factexpr"
@@ -93,6 +94,11 @@ func (a *auditor) ofLine(l fact.Line, name string) (string, error) {
 		return osName(a.f.OS), nil
 	case "consequence":
 		return a.withoutIt(l), nil
+	case "compare":
+		if module, param, ok := strings.Cut(strings.TrimPrefix(l.Name, "module."), "."); ok && strings.HasPrefix(l.Name, "module.") {
+			return "cat /sys/module/" + module + "/parameters/" + param, nil
+		}
+		return "sysctl -n " + l.Name, nil
 	case "ask":
 		return ask(a.f.OS, l.Name), nil
 	}

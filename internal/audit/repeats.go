@@ -65,15 +65,14 @@ func (a *auditor) overridden(rec *tunable.Record, l, win fact.Line) candidate {
 	return c
 }
 
-// twoFiles reports a sysctl that the loader and sysctl.conf set to different values: the latter
-// wins.
+// twoFiles reports a sysctl that the loader and sysctl.conf set to different values: the latter wins.
 func (a *auditor) twoFiles(rec *tunable.Record, s fact.Tunable) []candidate {
 	boot, ok := s.EffectiveLine(fact.Loader)
 	run, ok2 := s.EffectiveLine(fact.Sysctl)
 	if !ok || !ok2 || boot.Default || run.Default || !rec.At(a.f.Release).Settable.AtRuntime() || !rec.At(a.f.Release).Settable.AtBoot() || a.powerless(boot) || a.powerless(run) {
 		return nil
 	}
-	c := a.says("LR-DUPLICATE", "loader", boot, with{"other": run.Value, "where": fmt.Sprintf("%s line %d", run.File, run.Number)})
+	c := a.says("LR-DUPLICATE", map[bool]string{true: "hidden", false: "loader"}[boot.Hidden() || run.Hidden()], boot, with{"other": run.Value, "where": fmt.Sprintf("%s line %d", run.File, run.Number)})
 	if !rec.SameValue(boot.Value, run.Value) {
 		c.Severity = Warning
 	}

@@ -51,8 +51,7 @@ func (a *auditor) rejected(j judged) []candidate {
 	return []candidate{c}
 }
 
-// noChoice reports a redacted word where only certain words are accepted: those are never redacted,
-// so this is not one of them.
+// noChoice reports a redacted word where only certain words are accepted: those are never redacted, so this is not one of them.
 func (a *auditor) noChoice(j judged) []candidate {
 	j = asService(j)
 	if j.rec == nil || strings.TrimSpace(j.Value) != redact.Mark || !j.st.Exists {
@@ -71,8 +70,7 @@ func (a *auditor) noChoice(j judged) []candidate {
 	return []candidate{c}
 }
 
-// onlyRaise reports runtime lines below the value that the kernel computed at boot, where it
-// refuses to lower it.
+// onlyRaise reports runtime lines below the value that the kernel computed at boot, where it refuses to lower it.
 func (a *auditor) onlyRaise(j judged) []candidate {
 	if !j.rec.Constraints.OnlyRaise || j.Stage != fact.Sysctl {
 		return nil
@@ -84,8 +82,7 @@ func (a *auditor) onlyRaise(j judged) []candidate {
 	return []candidate{a.says("LR-RANGE", "raise", j.Line, with{"default": d})}
 }
 
-// floor returns the value that exists when a runtime line is applied: the running one, the
-// loader's, or the default.
+// floor returns the value that exists when a runtime line is applied: the running one, the loader's, or the default.
 func (a *auditor) floor(j judged) (string, bool) {
 	if v, ok := a.f.LiveValue(j.Name); ok {
 		return v, true
@@ -100,8 +97,7 @@ func (a *auditor) floor(j judged) (string, bool) {
 // tunnelMTU matches MTUs whose default is that of Ethernet minus the tunnel's header.
 var tunnelMTU = regexp.MustCompile(`^link\.(wg|gre|gretap|ipip|sit|tunl|ip6tnl|vxlan|geneve)[0-9].*\.mtu$`)
 
-// asDefault reports lines that set the default. It ignores policies: setting their default is
-// hardening, which auditors require.
+// asDefault reports lines that set the default. It ignores policies: setting their default is hardening, which auditors require.
 func (a *auditor) asDefault(j judged) []candidate {
 	if j.rec == nil || !j.moot || a.policy(j.rec) || a.required(j.Line, j.rec) || a.restores(j) || a.boot.changes(j.Line, j.rec) || packaged(j.File) || j.Effective && slices.ContainsFunc(j.rec.Coupled, func(k tunable.Coupling) bool { return len(a.disagree(j.Line, k)) > 0 }) || a.inherits(j.Name) || tunnelMTU.MatchString(j.Name) {
 		return nil
@@ -109,8 +105,7 @@ func (a *auditor) asDefault(j judged) []candidate {
 	return []candidate{a.says("LR-DEFAULT", "same", j.Line, with{"shown": cmp.Or(j.Value, `""`)})}
 }
 
-// inherits reports the MTU of an interface that takes it from another one unless set: a VLAN, a
-// bridge, a bond.
+// inherits reports the MTU of an interface that takes it from another one unless set: a VLAN, a bridge, a bond.
 func (a *auditor) inherits(name string) bool {
 	link, ok := strings.CutPrefix(name, "link.")
 	link, mtu := strings.CutSuffix(link, ".mtu")
@@ -118,8 +113,7 @@ func (a *auditor) inherits(name string) bool {
 	return ok && mtu && (strings.ContainsAny(link, "./@") || known && n.Kind != fact.KindEthernet || strings.HasPrefix(link, "br") || strings.HasPrefix(link, "vmbr") || strings.HasPrefix(link, "bond"))
 }
 
-// restores reports whether another line sets the name to another value, so that a line with the
-// default has an effect.
+// restores reports whether another line sets the name to another value, so that a line with the default has an effect.
 func (a *auditor) restores(j judged) bool {
 	s, ok := a.f.Tunable(j.Name)
 	if j.Stage == fact.RCConf {
@@ -133,8 +127,8 @@ func (a *auditor) restores(j judged) bool {
 	})
 }
 
-// lowers reports lines with a number below a default that the kernel computes, or that has grown
-// since the number was good advice. Of several numbers it compares the last, the limit.
+// lowers reports lines with a number below a default that the kernel computes, or that has grown since the number was good
+// advice. Of several numbers it compares the last, the limit.
 func (a *auditor) lowers(j judged) []candidate {
 	if j.rec == nil || j.rec.Constraints.Mask || !j.rec.Type.Integer() && !(j.rec.Type == tunable.Numbers && j.st.IsFormula()) || j.partial() || j.Only == fact.Raise || a.idle(j) || a.productSets(j.Name) {
 		return nil
@@ -160,12 +154,11 @@ func (a *auditor) lowers(j judged) []candidate {
 	return []candidate{c}
 }
 
-// plentiful is the least value, in bytes, that is accepted as "no limit" if the host's memory is
-// unknown.
+// plentiful is the least value, in bytes, that is accepted as "no limit" if the host's memory is unknown.
 const plentiful = 64 << 30
 
-// plenty reports a limit on memory that is unlimited by default, and that the line sets above the
-// host's memory, or that of most hosts if unknown.
+// plenty reports a limit on memory that is unlimited by default, and that the line sets above the host's memory, or that of most
+// hosts if unknown.
 func (a *auditor) plenty(j judged, byDefault string) bool {
 	unit := map[string]int64{"bytes": 1, "pages": 4096}[j.rec.Unit]
 	v, ok := tunable.ParseInteger(last(j.Value))
@@ -179,21 +172,19 @@ func (a *auditor) plenty(j judged, byDefault string) bool {
 	return v.Mul(v, big.NewInt(unit)).Cmp(big.NewInt(need)) >= 0
 }
 
-// idle reports whether, by a caution of its record, a line has no effect on this host: then it
-// lowers nothing.
+// idle reports whether, by a caution of its record, a line has no effect on this host: then it lowers nothing.
 func (a *auditor) idle(j judged) bool {
 	return slices.ContainsFunc(a.cautions(j), func(c candidate) bool { return c.Kind == Ineffective })
 }
 
-// capacity reports a number of which more is meant to be better. Values that switch something off,
-// and negative ones, are decisions, not outdated numbers.
+// capacity reports a number of which more is meant to be better. Values that switch something off, and negative ones, are
+// decisions, not outdated numbers.
 func capacity(j judged) bool {
 	v, ok := tunable.ParseInteger(last(j.Value))
 	return ok && v.Cmp(big.NewInt(1)) > 0
 }
 
-// partial reports whether the line has fewer numbers than the tunable: it sets the first ones and
-// not the limit.
+// partial reports whether the line has fewer numbers than the tunable: it sets the first ones and not the limit.
 func (j judged) partial() bool {
 	return j.rec.Type == tunable.Numbers && len(strings.Fields(j.Value)) < j.rec.Constraints.Count
 }
@@ -204,8 +195,8 @@ func last(value string) string {
 	return value[strings.LastIndexAny(value, " \t")+1:]
 }
 
-// grownFrom returns the default of an earlier release that a line's value reaches, though it is
-// below the default of this release.
+// grownFrom returns the default of an earlier release that a line's value reaches, though it is below the default of this
+// release.
 func (a *auditor) grownFrom(j judged) (string, bool) {
 	if !capacity(j) {
 		return "", false

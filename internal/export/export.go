@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/fact/redact"
 	"linerate/internal/hint"
 	"linerate/internal/list"
 	"linerate/internal/plan"
@@ -78,8 +79,8 @@ func title(p plan.Plan, mark string) string {
 // clean joins a text into one line.
 func clean(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// left lists, as comments, what a format cannot express: steps, lines in the host's own files to
-// remove, and changes to make by hand.
+// left lists, as comments, what a format cannot express: steps, lines in the host's own files to remove, and changes to make by
+// hand.
 func left(p plan.Plan, mark string, held func(plan.Step) bool) string {
 	return leftBut(p, mark, held, func(plan.Removal) bool { return false })
 }
@@ -126,9 +127,10 @@ var (
 	ownLine = regexp.MustCompile(`^\s*[\w./:%@*-]+\s*=\s*("[^"\\$\x00-\x08\x0a-\x1f` + "`" + `]*"|[^"';&|\\$\x00-\x08\x0a-\x1f` + "`" + `]*)$`)
 )
 
-// whole reports whether a line can be removed from its file by its text: it sets one thing, and no
-// other line belongs to it.
-func whole(r plan.Removal) bool { return ownFile.MatchString(r.File) && ownLine.MatchString(r.Text) }
+// whole reports whether a line can be removed from its file by its text: it sets one thing, and no other line belongs to it.
+func whole(r plan.Removal) bool {
+	return ownFile.MatchString(r.File) && ownLine.MatchString(r.Text) && !strings.Contains(r.Text, redact.Mark)
+}
 
 // inFile reports whether the plan's files contain the step.
 func inFile(s plan.Step) bool { return s.Where.File != "" }
@@ -186,8 +188,8 @@ func indented(text, prefix string) string {
 	return b.String()
 }
 
-// activate returns the command by which a running system applies a file, none if it does so by itself
-// or at the next boot. The order of the files ensures that modules are loaded before their sysctls.
+// activate returns the command by which a running system applies a file, none if it does so by itself or at the next boot. The
+// order of the files ensures that modules are loaded before their sysctls.
 func activate(p plan.Plan, file string) []string {
 	switch file {
 	case plan.LinuxSysctl:
@@ -210,9 +212,8 @@ func activate(p plan.Plan, file string) []string {
 
 const blockEnd = "# End of linerate's settings."
 
-// ansible returns a playbook that uses ansible-core's own modules. It supports check mode, even if
-// directories are missing; linerate_root writes below another root. Files are loaded on every run,
-// so that a failure is not hidden by the next run.
+// ansible returns a playbook that uses ansible-core's own modules. It supports check mode, even if directories are missing;
+// linerate_root writes below another root. Files are loaded on every run, so that a failure is not hidden by the next run.
 func ansible(p plan.Plan, files []plan.File) (string, error) {
 	var b strings.Builder
 	b.WriteString("---\n" + title(p, "#") + "# Check mode shows what it would change.\n")
@@ -249,7 +250,7 @@ func ansibleCuts(p plan.Plan) string {
 	for _, r := range p.Removals() {
 		if whole(r) {
 			fmt.Fprintf(&b, "\n    # %s\n    - name: %s\n      ansible.builtin.lineinfile:\n        path: \"{{ linerate_root }}%s\"\n        regexp: !unsafe %s\n        state: absent\n",
-				clean(r.Reason), yamlString("Line "+strconv.Itoa(r.Line)+" of "+r.File+" goes"), r.File, yamlQuoted("^"+regexp.QuoteMeta(r.Text)+"$"))
+				clean(r.Reason), yamlString("Line "+strconv.Itoa(r.Line)+" of "+r.File+" goes"), r.File, yamlQuoted("^"+regexp.QuoteMeta(r.Text)+map[bool]string{true: ".*$", false: "$"}[strings.HasSuffix(r.Text, "#")])) // a comment's words are masked
 		}
 	}
 	return b.String()
@@ -291,8 +292,8 @@ func nixValue(v string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `${`, `\${`).Replace(clean(v)) + `"`
 }
 
-// nixos returns a module. In NixOS definitions with equal priority conflict, even if they are the
-// same: these have slightly higher priority than a module's own, and mkForce still overrides them.
+// nixos returns a module. In NixOS definitions with equal priority conflict, even if they are the same: these have slightly
+// higher priority than a module's own, and mkForce still overrides them.
 func nixos(p plan.Plan, files []plan.File) (string, error) {
 	var b strings.Builder
 	b.WriteString(title(p, "#") + "{ lib, ... }:\n{\n")
@@ -321,8 +322,7 @@ func nixos(p plan.Plan, files []plan.File) (string, error) {
 	return b.String() + "}\n" + left(p, "#", inFile), nil
 }
 
-// nixTexts are the options that become files in NixOS, nixLists those in which each item becomes a
-// line.
+// nixTexts are the options that become files in NixOS, nixLists those in which each item becomes a line.
 var (
 	nixTexts = map[string]string{plan.LinuxUdev: "services.udev.extraRules", plan.LinuxModprobe: "boot.extraModprobeConfig"}
 	nixLists = map[string]string{plan.LinuxModules: "boot.kernelModules", plan.LinuxTmpfiles: "systemd.tmpfiles.rules"}

@@ -10,24 +10,23 @@ import (
 	"linerate/internal/list"
 )
 
-// Cuts returns the lines, and parameters of kernel command lines, that Fixes removes from the
-// host's files: those that hold a complete setting whose removal is the complete fix.
+// Cuts returns the lines, and parameters of kernel command lines, that Fixes removes from the host's files: those that hold a
+// complete setting whose removal is the complete fix.
 func (p Plan) Cuts() []Removal {
 	return list.Filter(p.Removals(), func(r Removal) bool {
 		return r.whole && slices.ContainsFunc(p.Remove, r.same)
 	})
 }
 
-// goesOn reports whether a line cannot be removed alone: a continued line, a value that spans
-// several lines, or one of several commands on a line.
+// goesOn reports whether a line cannot be removed alone: a continued line, a value that spans several lines, or one of several
+// commands on a line.
 func goesOn(l fact.Line) bool {
 	text := strings.TrimSpace(l.Text)
 	return strings.HasSuffix(text, `\`) || strings.Contains(l.Value, "\n") ||
 		(l.Stage == fact.RCConf || l.Stage == fact.Conf) && strings.ContainsAny(text, ";&|") || !strings.Contains(text, l.Name[strings.LastIndexAny(l.Name, "./")+1:])
 }
 
-// Shorten returns the text of a file without the cuts. All other lines stay unchanged, byte for
-// byte.
+// Shorten returns the text of a file without the cuts. All other lines stay unchanged, byte for byte.
 func Shorten(text string, cuts []Removal) string {
 	byLine := linewise(cuts)
 	var b strings.Builder
@@ -74,9 +73,15 @@ func withoutWord(line, word string) string {
 	return before + after
 }
 
-// Unified returns the difference that the cuts make to a file, in the format of diff -U0 and
-// patch(1). It prints removed lines as in seen, a redacted copy of old, and no context lines, which
-// might hold anything.
+// Shown separates cuts of lines that a redacted copy of the text has unchanged from the others: in a diff, patch(1) would refuse those.
+func Shown(old, seen string, cuts []Removal) (as, not []Removal) {
+	before, after := strings.Split(old, "\n"), strings.Split(seen, "\n")
+	same := func(r Removal) bool { return r.Line <= len(before) && before[r.Line-1] == after[r.Line-1] }
+	return list.Filter(cuts, same), list.Filter(cuts, func(r Removal) bool { return !same(r) })
+}
+
+// Unified returns the difference that the cuts make to a file, in the format of diff -U0 and patch(1). It prints removed lines as
+// in seen, a redacted copy of old, and no context lines, which might hold anything.
 func Unified(file, old, seen string, cuts []Removal) string {
 	if len(cuts) == 0 {
 		return ""

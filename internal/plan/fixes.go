@@ -7,19 +7,18 @@ import (
 
 	"linerate/internal/audit"
 	"linerate/internal/fact"
+	"linerate/internal/fact/redact"
 	"linerate/internal/list"
 	"linerate/internal/setting"
 	"linerate/internal/tunable"
 )
 
-// maxRounds limits how often the remaining lines are audited again: removing a line can reveal that
-// another one has no effect.
+// maxRounds limits how often the remaining lines are audited again: removing a line can reveal that another one has no effect.
 const maxRounds = 5
 
-// Fixes returns a plan of an audit's fixes: the settings that they name, worst findings first,
-// lines to remove, and the rest as fixes to make by hand. Where lines disagree, or an audit of the
-// result has new findings, the user must decide. Unlike Make it does not consider what a host
-// needs.
+// Fixes returns a plan of an audit's fixes: the settings that they name, worst findings first, lines to remove, and the rest as
+// fixes to make by hand. Where lines disagree, or an audit of the result has new findings, the user must decide. Unlike Make it
+// does not consider what a host needs.
 func Fixes(f *fact.Facts, c *tunable.Catalogue, judge Judge) (Plan, error) {
 	r, err := judge(f)
 	if err != nil {
@@ -78,8 +77,8 @@ func (p *planning) fix(f audit.Finding) error {
 	return nil
 }
 
-// sets adds the settings of a finding's fix, and reports whether they are the complete fix. If two
-// findings set the same name, the worse one wins.
+// sets adds the settings of a finding's fix, and reports whether they are the complete fix. If two findings set the same name,
+// the worse one wins.
 func (p *planning) sets(f audit.Finding) (all bool, err error) {
 	all = len(f.Sets) > 0
 	for _, set := range f.Sets {
@@ -122,8 +121,8 @@ func (p *planning) linesAt(f audit.Finding) (lines []fact.Line) {
 	return lines
 }
 
-// removal returns the line of a finding as a Removal. ok is false if the line sets another name
-// than the finding's: it only shows where to look, and is correct itself.
+// removal returns the line of a finding as a Removal. ok is false if the line sets another name than the finding's: it only shows
+// where to look, and is correct itself.
 func (p *planning) removal(f audit.Finding) (r Removal, ok bool) {
 	r = Removal{File: f.File, Line: f.Line, Text: f.Text, Name: f.Name, Reason: oneLine(f.Message), Finding: f.ID}
 	r.idle = slices.Contains([]audit.Kind{audit.Removed, audit.Unknown, audit.Misplaced, audit.Ineffective, audit.Syntax, audit.Duplicate}, f.Kind)
@@ -137,6 +136,7 @@ func (p *planning) removal(f audit.Finding) (r Removal, ok bool) {
 	}
 	l := lines[i]
 	switch {
+	case strings.Contains(l.Text, redact.Mark): // no tool can find the line by a text that is not the file's
 	case l.Kept || l.Default || l.Place != "" || goesOn(l) || strings.HasPrefix(l.File, "/usr/lib/tuned/"): // more than a line, or a package's
 	case l.Stage == fact.CommandLine:
 		r.Word, r.whole = strings.TrimPrefix(f.Name, "cmdline."), true
@@ -146,9 +146,8 @@ func (p *planning) removal(f audit.Finding) (r Removal, ok bool) {
 	return r, true
 }
 
-// disagreeing returns the lines in the host's own files that set a finding's name to different
-// values; nil if they agree or none has an effect. A misplaced line counts, because someone
-// intended it.
+// disagreeing returns the lines in the host's own files that set a finding's name to different values; nil if they agree or none
+// has an effect. A misplaced line counts, because someone intended it.
 func (p *planning) disagreeing(f audit.Finding, facts *fact.Facts) []fact.Line {
 	if slices.Contains([]audit.Kind{audit.Removed, audit.Renamed, audit.Unknown, audit.Syntax, audit.Range}, f.Kind) || f.Kind != audit.Misplaced && len(f.Sets) > 0 {
 		return nil
@@ -164,8 +163,8 @@ func (p *planning) disagreeing(f audit.Finding, facts *fact.Facts) []fact.Line {
 	if !ok {
 		s, _ = facts.RCVariable(f.Name)
 	}
-	own := list.Filter(s.Lines, func(l fact.Line) bool { return !l.Default && !l.Kept && !l.Adds && !l.Hidden() })
-	if !slices.ContainsFunc(own, func(l fact.Line) bool { return !rec.SameValue(l.Value, own[0].Value) }) {
+	own := list.Filter(s.Lines, func(l fact.Line) bool { return !l.Default && !l.Kept && !l.Adds })
+	if !slices.ContainsFunc(own, func(l fact.Line) bool { return len(own) > 1 && l.Hidden() || !rec.SameValue(l.Value, own[0].Value) }) { // a masked value equals no other
 		return nil
 	}
 	return own
@@ -177,9 +176,9 @@ func (p *planning) decide(f audit.Finding, lines []fact.Line) {
 		return
 	}
 	says := list.Map(lines, func(l fact.Line) string { return fmt.Sprintf("%s:%d says %s", l.File, l.Number, l.Value) })
-	d := Decision{Name: f.Name, Change: "keep one of its lines", Reason: "Two lines disagree: " + strings.Join(says, ", ") + "."}
+	d := Decision{Name: f.Name, Change: "keep one of its lines", Reason: map[bool]string{true: "Two lines may disagree: ", false: "Two lines disagree: "}[slices.ContainsFunc(lines, fact.Line.Hidden)] + strings.Join(says, ", ") + "."}
 	s := fact.Tunable{Lines: lines}
-	if l, ok := s.Stands(); ok {
+	if l, ok := s.Stands(); ok && !l.Hidden() {
 		d.Reason += " The next boot has " + l.Value + "."
 	}
 	p.plan.Decide = append(p.plan.Decide, d)
