@@ -49,8 +49,7 @@ type auditor struct {
 	errs      []error
 }
 
-// Run audits a host. An error means a mistake in a rule or a record; the report is complete except
-// for that.
+// Run audits a host. An error means a mistake in a rule or a record; the report is complete except for that.
 func Run(in Input) (*Report, error) {
 	if in.Rules == nil {
 		in.Rules = &RuleSet{}
@@ -188,8 +187,7 @@ func brief(text string) string {
 	return s[:min(40, len(s))]
 }
 
-// complaints reports the system's own messages about a setting or a limit, at the line that sets it
-// if there is one.
+// complaints reports the system's own messages about a setting or a limit, at the line that sets it if there is one.
 func (a *auditor) complaints() []candidate {
 	var all []candidate
 	seen := map[string]bool{}
@@ -241,8 +239,8 @@ func (a *auditor) unread() []Unread {
 	return list
 }
 
-// configures reports a file, or a directory of files, that sets something. Files of
-// NetworkManager's connections are readable only by root, and set no sysctl.
+// configures reports a file, or a directory of files, that sets something. Files of NetworkManager's connections are readable
+// only by root, and set no sysctl.
 func configures(name string) bool {
 	return slices.ContainsFunc([]string{"/etc/", "/boot/", "/usr/", "/lib/", "/run/"}, func(p string) bool { return strings.HasPrefix(name, p) }) &&
 		!strings.HasPrefix(name, "/etc/NetworkManager/")

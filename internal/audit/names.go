@@ -19,8 +19,7 @@ import (
 // commandLine is the prefix of names of kernel command line parameters.
 const commandLine = "cmdline."
 
-// running reports whether the kernel knows a sysctl; known is false if the audit has no running
-// values.
+// running reports whether the kernel knows a sysctl; known is false if the audit has no running values.
 func (a *auditor) running(name string) (exists, known bool) {
 	if !a.live {
 		return false, false
@@ -38,8 +37,7 @@ var (
 	ofService  = regexp.MustCompile(`_(?:en\w*|flags?|program|config|user|group|conf|pidfile|rules|\w+_\w+)$`)
 )
 
-// unknown reports names that are not in the catalogue: typos as errors, others only where they
-// matter.
+// unknown reports names that are not in the catalogue: typos as errors, others only where they matter.
 func (a *auditor) unknown(j judged) []candidate {
 	if j.rec != nil || j.Stage == fact.Hints || strings.HasPrefix(j.Name, "systemd.link.") || strings.HasPrefix(j.Name, "hint.") || j.Stage == fact.Conf && !sysctlName.MatchString(j.Name) || j.Stage == fact.Field || a.product != nil && a.product.Has(j.Name) {
 		return nil
@@ -83,8 +81,8 @@ func (a *auditor) unknown(j judged) []candidate {
 // unitWithin matches a name under dev. with the unit directly after the driver.
 var unitWithin = regexp.MustCompile(`^dev\.([a-z_][a-z0-9_]*[a-z_])([0-9]+)\.([a-z_][A-Za-z0-9_.]*)$`)
 
-// joinedUnit reports an interface name in place of a device: dev.igc0.x for dev.igc.0.x. Driver and
-// unit are separate nodes (sys/kern/subr_bus.c).
+// joinedUnit reports an interface name in place of a device: dev.igc0.x for dev.igc.0.x. Driver and unit are separate nodes
+// (sys/kern/subr_bus.c).
 func (a *auditor) joinedUnit(j judged) []candidate {
 	m := unitWithin.FindStringSubmatch(j.Name)
 	if m == nil || a.f.OS != fact.FreeBSD || j.Stage != fact.Sysctl && j.Stage != fact.Loader {
@@ -104,8 +102,8 @@ func (a *auditor) joinedUnit(j judged) []candidate {
 	return []candidate{c}
 }
 
-// objection returns why a line's value may be wrong under a corrected or new name, "" if nothing is
-// known: the name may have another meaning, unit or direction, or a default that has grown since.
+// objection returns why a line's value may be wrong under a corrected or new name, "" if nothing is known: the name may have
+// another meaning, unit or direction, or a default that has grown since.
 func (a *auditor) objection(rec *tunable.Record, name string, j judged) string {
 	value := j.Value
 	if p := rec.RejectOn(a.f.Release, value); p != nil {
@@ -127,8 +125,8 @@ func (a *auditor) objection(rec *tunable.Record, name string, j judged) string {
 	return ""
 }
 
-// wholeSince is the first release for which the catalogue is complete in those families; of older
-// kernels it has only what later ones kept.
+// wholeSince is the first release for which the catalogue is complete in those families; of older kernels it has only what later
+// ones kept.
 var wholeSince = map[string]release.Release{fact.Linux: release.MustParse("5.10"), fact.FreeBSD: release.MustParse("11.0")}
 
 // whole reports a sysctl of a family for which the catalogue is complete.
@@ -137,8 +135,7 @@ func (a *auditor) whole(j judged) bool {
 		slices.ContainsFunc(a.Rules.Whole[a.f.OS], func(p string) bool { return strings.HasPrefix(j.Name, p) })
 }
 
-// stock reports a name that the system has but the catalogue lacks: it is not a typo, and there is
-// nothing to report.
+// stock reports a name that the system has but the catalogue lacks: it is not a typo, and there is nothing to report.
 func (a *auditor) stock(m fact.Stage, name string) bool {
 	switch m {
 	case fact.RCConf:
@@ -150,15 +147,15 @@ func (a *auditor) stock(m fact.Stage, name string) bool {
 	return m == fact.Loader && loads && a.Rules.stock("module", module)
 }
 
-// denied reports a name that this system is known to lack: the running kernel lacks it, or the
-// catalogue is complete for its family.
+// denied reports a name that this system is known to lack: the running kernel lacks it, or the catalogue is complete for its
+// family.
 func (a *auditor) denied(j judged) bool {
 	exists, known := a.running(j.Name)
 	return j.Stage == fact.Sysctl && known && !exists || a.whole(j)
 }
 
-// closed reports whether the catalogue has nearly all names of this kind, so that a name one
-// letter off is a misspelling. Short names of third-party modules may resemble one by chance.
+// closed reports whether the catalogue has nearly all names of this kind, so that a name one letter off is a misspelling. Short
+// names of third-party modules may resemble one by chance.
 func (a *auditor) closed(j judged) bool {
 	return j.Stage == fact.CommandLine && !strings.Contains(strings.TrimPrefix(j.Name, commandLine), ".") ||
 		j.Stage == fact.Loader && strings.HasSuffix(j.Name, "_load") && len(j.Name) >= len("accf_http_load")
@@ -172,8 +169,8 @@ func ask(os, name string) string {
 	return "sysctl -d " + name
 }
 
-// typo returns the catalogue's names that may have been meant, all equally close ones, or none if
-// none is close enough. If here is set, at least one must exist on this release.
+// typo returns the catalogue's names that may have been meant, all equally close ones, or none if none is close enough. If here
+// is set, at least one must exist on this release.
 func (a *auditor) typo(j judged, here bool) []string {
 	if a.strangers++; a.strangers > maxStrangers {
 		return nil
@@ -228,8 +225,7 @@ func slip(name string, stock words) []string {
 // maxNear is the maximum number of names that a finding suggests.
 const maxNear = 3
 
-// wordTooMany reports a name with an extra word in its last part: allow_unsupported_sfp for
-// unsupported_sfp.
+// wordTooMany reports a name with an extra word in its last part: allow_unsupported_sfp for unsupported_sfp.
 func wordTooMany(name, known string) bool {
 	leaf, tail := lastPart(name), lastPart(known)
 	return strings.Contains(tail, "_") && strings.HasSuffix(leaf, "_"+tail) && strings.TrimSuffix(name, leaf) == strings.TrimSuffix(known, tail)
@@ -246,13 +242,12 @@ func either(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// maxStrangers limits how many unknown names are compared with all known ones, twice each, because
-// that is slow: a file with more is not tuning with typos.
+// maxStrangers limits how many unknown names are compared with all known ones, twice each, because that is slow: a file with more
+// is not tuning with typos.
 const maxStrangers = 4000
 
-// nameDistance returns the least hint.Distance of a name's forms, with device units replaced, from
-// a known name. It ignores siblings, which are close without being typos: min and max, rx and tx,
-// IPv4 and IPv6, the same setting of two drivers.
+// nameDistance returns the least hint.Distance of a name's forms, with device units replaced, from a known name. It ignores
+// siblings, which are close without being typos: min and max, rx and tx, IPv4 and IPv6, the same setting of two drivers.
 func nameDistance(forms []string, known string, limit int) int {
 	least := limit + 1
 	for _, n := range forms {
@@ -338,8 +333,8 @@ func (a *auditor) gone(j judged) []candidate {
 	return []candidate{c}
 }
 
-// builtIn returns the module that a line of loader.conf loads although GENERIC contains it, under
-// its current name or that of the record that replaced it; "" if none.
+// builtIn returns the module that a line of loader.conf loads although GENERIC contains it, under its current name or that of the
+// record that replaced it; "" if none.
 func (a *auditor) builtIn(j judged, to *tunable.Record) string {
 	if module, loads := loadedBy(j.Line); loads && slices.Contains(a.Rules.InGeneric, module) {
 		return module
@@ -352,15 +347,13 @@ func (a *auditor) builtIn(j judged, to *tunable.Record) string {
 	return ""
 }
 
-// backporter reports a kernel of a distribution that backports whole subsystems: Red Hat's, whose
-// version says little.
+// backporter reports a kernel of a distribution that backports whole subsystems: Red Hat's, whose version says little.
 func (a *auditor) backporter() bool {
 	return a.f.OS == fact.Linux && strings.Contains(a.f.Release.Branch, ".el")
 }
 
-// vendors reports whether the kernel may be a vendor's kernel with the record's backport: its
-// release shows that a distribution built it, the record names its distribution, or its
-// distribution is unknown.
+// vendors reports whether the kernel may be a vendor's kernel with the record's backport: its release shows that a distribution
+// built it, the record names its distribution, or its distribution is unknown.
 func (a *auditor) vendors(r *tunable.Record) bool {
 	return a.f.Release.Branch != "" || a.f.Distribution == "" || slices.ContainsFunc(r.Backports, func(b string) bool {
 		return strings.HasPrefix(strings.ToLower(b), a.f.Distribution)
@@ -381,8 +374,8 @@ func (a *auditor) heirs(j judged) string {
 	return fmt.Sprintf("Remove the line. If its effect is still wanted: %s.", strings.Join(names, ", "))
 }
 
-// ofDriver replaces the driver in a related name by the host's driver, if that name exists:
-// dev.em.N.iflib.rx_budget for hw.em's dev.igb.N.iflib.rx_budget.
+// ofDriver replaces the driver in a related name by the host's driver, if that name exists: dev.em.N.iflib.rx_budget for hw.em's
+// dev.igb.N.iflib.rx_budget.
 func (a *auditor) ofDriver(have, name string) string {
 	own, other := driver(have), driver(name)
 	if own == "" || other == "" {

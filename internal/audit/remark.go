@@ -11,8 +11,8 @@ import (
 	"linerate/internal/fact/factexpr"
 )
 
-// Remark holds the texts of one of the audit's own checks: of a rule, or of a case of a rule, which
-// inherits fields that it does not set. Texts contain values of the check in ${}.
+// Remark holds the texts of one of the audit's own checks: of a rule, or of a case of a rule, which inherits fields that it does
+// not set. Texts contain values of the check in ${}.
 type Remark struct {
 	Kind     Kind     `yaml:"kind"`
 	Severity Severity `yaml:"severity"`

@@ -20,8 +20,8 @@ const maxSuppressions = 10_000
 
 // Suppression hides findings that someone has accepted.
 type Suppression struct {
-	// ID, Name and File are globs (path.Match) for a finding's id, name and file; an id or a name
-	// is required, and all that are given must match.
+	// ID, Name and File are globs (path.Match) for a finding's id, name and file; an id or a name is required, and all that are
+	// given must match.
 	ID   string `yaml:"id,omitempty"`
 	Name string `yaml:"name,omitempty"`
 	File string `yaml:"file,omitempty"`
@@ -47,8 +47,8 @@ type StaleSuppression struct {
 	Why string `json:"why"`
 }
 
-// ParseSuppressions parses a file of suppressions: a YAML document with the one key suppressions.
-// Unknown keys, invalid globs, missing reasons and invalid dates are errors.
+// ParseSuppressions parses a file of suppressions: a YAML document with the one key suppressions. Unknown keys, invalid globs,
+// missing reasons and invalid dates are errors.
 func ParseSuppressions(text []byte) ([]Suppression, error) {
 	var doc SuppressionFile
 	kind := yamlfile.Kind{Noun: "a file of suppressions", Content: "the key suppressions", Version: 1}
@@ -111,8 +111,7 @@ func (s *Suppression) matches(f Finding, file string) bool {
 	return globs(s.ID, f.ID) && globs(s.Name, f.Name) && globs(s.File, file)
 }
 
-// globs matches a pattern; "" matches everything. It hides slashes from path.Match, because they
-// are ordinary characters here.
+// globs matches a pattern; "" matches everything. It hides slashes from path.Match, because they are ordinary characters here.
 func globs(pattern, s string) bool {
 	if pattern == "" {
 		return true
@@ -148,8 +147,7 @@ func (s *Suppression) pattern() string {
 // literal escapes a text to be used as a glob.
 var literal = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
 
-// Accept returns a file of suppressions for all findings of a report, with the given reason; it
-// does not hide later findings.
+// Accept returns a file of suppressions for all findings of a report, with the given reason; it does not hide later findings.
 func (r *Report) Accept(reason string) ([]byte, error) {
 	var doc SuppressionFile
 	seen := map[Suppression]bool{}
@@ -167,8 +165,7 @@ func (r *Report) Accept(reason string) ([]byte, error) {
 	return yaml.Marshal(doc)
 }
 
-// suppress splits findings into shown and hidden ones, and returns the suppressions that have
-// expired or hid nothing.
+// suppress splits findings into shown and hidden ones, and returns the suppressions that have expired or hid nothing.
 func (in *Input) suppress(findings []Finding) (shown []Finding, hidden []Suppressed, stale []StaleSuppression) {
 	with, today := in.Suppressions, in.Today
 	used := make([]bool, len(with))

@@ -23,8 +23,8 @@ func By(known audit.Input) Judge {
 	}
 }
 
-// checked removes from the plan the changes that cause new findings of the audit, or that switch
-// off forwarding or filtering. It lists them in Decide, with the reason.
+// checked removes from the plan the changes that cause new findings of the audit, or that switch off forwarding or filtering. It
+// lists them in Decide, with the reason.
 func checked(p Plan, f *fact.Facts, judge Judge) (Plan, error) {
 	before, err := judge(f)
 	if err != nil {
@@ -71,8 +71,7 @@ func checked(p Plan, f *fact.Facts, judge Judge) (Plan, error) {
 	}
 }
 
-// Harms returns what apply would make worse on a host with facts f. Apply makes settings but
-// removes no line.
+// Harms returns what apply would make worse on a host with facts f. Apply makes settings but removes no line.
 func (p Plan) Harms(f *fact.Facts, judge Judge) ([]string, error) {
 	p.Remove, p.Settings = nil, slices.Clone(p.Settings)
 	for i := range p.Settings {
@@ -124,8 +123,7 @@ func max2(a, b audit.Severity) audit.Severity {
 // switches matches settings that make a host route, filter, or start a service.
 var switches = regexp.MustCompile(`_enable$|_load$|^kld_list$|^ifconfig_|^(default|ipv6_default)router$|^(static|ipv6)_routes|^pf_rules$|^firewall_|forward(ing)?$`)
 
-// losses returns what removed lines would break: switches that were on, and lines that would then
-// take effect with another value.
+// losses returns what removed lines would break: switches that were on, and lines that would then take effect with another value.
 func (p Plan) losses(f, g *fact.Facts) []harm {
 	set := map[string]bool{}
 	for _, s := range p.Settings {
@@ -177,8 +175,7 @@ func (p Plan) idle(l fact.Line) bool {
 // part is one change of a plan: a setting, or the removal of a line.
 type part struct{ setting, removal int }
 
-// suspects returns the changes that may cause the harms: those about a setting that a harm names,
-// or all.
+// suspects returns the changes that may cause the harms: those about a setting that a harm names, or all.
 func (p Plan) suspects(harms []harm) []part {
 	about := func(name string) bool {
 		return slices.ContainsFunc(harms, func(h harm) bool { return h.name != "" && (h.name == name || strings.HasSuffix(h.name, "."+name)) })

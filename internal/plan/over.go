@@ -14,8 +14,7 @@ import (
 	"linerate/internal/setting"
 )
 
-// Over returns the facts of a host after the plan is applied and the host has rebooted. It does not
-// change f.
+// Over returns the facts of a host after the plan is applied and the host has rebooted. It does not change f.
 func (p Plan) Over(f *fact.Facts) *fact.Facts {
 	g := *f
 	g.Settings, g.Modules, g.NICs = slices.Clone(f.Settings), slices.Clone(f.Modules), slices.Clone(f.NICs)
@@ -49,8 +48,8 @@ func (p Plan) absent(f, g *fact.Facts) {
 	}
 }
 
-// Removals returns the lines that should be removed, including those that settings replace, without
-// duplicates and sorted by place.
+// Removals returns the lines that should be removed, including those that settings replace, without duplicates and sorted by
+// place.
 func (p Plan) Removals() []Removal {
 	all := slices.Clone(p.Remove)
 	for _, s := range p.Settings {
@@ -92,8 +91,7 @@ func without(g *fact.Facts, r Removal) {
 	}
 }
 
-// takes reports whether removing r removes what sets a name: the whole line, or its word of a
-// command line.
+// takes reports whether removing r removes what sets a name: the whole line, or its word of a command line.
 func (r Removal) takes(name string) bool {
 	return r.Word == "" || strings.TrimPrefix(name, "cmdline.") == r.Word
 }
@@ -166,8 +164,8 @@ func (s Step) file(g *fact.Facts, name, value string, stage fact.Stage) {
 	}
 }
 
-// readAfter reports whether file is read later at boot than linerate's file own; see sysctl.d(5),
-// loader.conf(5), rc.subr(8). Since FreeBSD 14.1 loader.conf.local is read last.
+// readAfter reports whether file is read later at boot than linerate's file own; see sysctl.d(5), loader.conf(5), rc.subr(8).
+// Since FreeBSD 14.1 loader.conf.local is read last.
 func readAfter(file, own string, rel release.Release) bool {
 	later := path.Base(file) > path.Base(own) && path.Base(path.Dir(file)) == path.Base(path.Dir(own))
 	switch own {
@@ -181,8 +179,8 @@ func readAfter(file, own string, rel release.Release) bool {
 	return later
 }
 
-// room returns the order of a new line in linerate's file, after the lines read before that file,
-// and increments the order of later lines.
+// room returns the order of a new line in linerate's file, after the lines read before that file, and increments the order of
+// later lines.
 func room(g *fact.Facts, own string, stage fact.Stage) int {
 	order := 1
 	for _, s := range g.Settings {

@@ -66,8 +66,7 @@ func runtimeTakes(s *Step, state tunable.State) bool {
 	return true
 }
 
-// properties maps catalogue names to the settings of interfaces, interrupts and CPUs that knobs can
-// set.
+// properties maps catalogue names to the settings of interfaces, interrupts and CPUs that knobs can set.
 var properties = map[string]property{
 	"ifconfig:lro": {setting.Offload, "lro", ""}, "ifconfig:tso": {setting.Offload, "tso", "tso4"},
 	"ifconfig:mtu": {setting.Link, "mtu", ""}, "ifconfig:rxcsum": {setting.Offload, "rxcsum", ""}, "ifconfig:txcsum": {setting.Offload, "txcsum", ""},
@@ -79,8 +78,8 @@ var properties = map[string]property{
 	"/proc/irq/N/smp_affinity_list": {setting.IRQ, "", ""}, "/sys/devices/system/cpu/cpuN/cpufreq/scaling_governor": {setting.Governor, "", ""},
 }
 
-// property is a setting of an interface or, without a name, of the interrupt or the CPU in place of
-// the interface. option is the name of the feature in an interface's facts, if different.
+// property is a setting of an interface or, without a name, of the interrupt or the CPU in place of the interface. option is the
+// name of the feature in an interface's facts, if different.
 type property struct {
 	mechanism    setting.Mechanism
 	name, option string
@@ -126,8 +125,7 @@ func setBy(r *tunable.Record, name, value string) string {
 	return fmt.Sprintf("set it by %s.", r.Mechanism)
 }
 
-// moduleName returns a module's own name: the catalogue uses tcp_rack_load (loader.conf) or "module
-// nf_conntrack".
+// moduleName returns a module's own name: the catalogue uses tcp_rack_load (loader.conf) or "module nf_conntrack".
 func moduleName(name string) string {
 	return strings.TrimPrefix(strings.TrimSuffix(name, "_load"), "module ")
 }
@@ -156,8 +154,7 @@ func (p *planning) moduleLasts(name string) bool {
 	return ok && (m.InKernel || m.Loaded != nil && *m.Loaded && slices.ContainsFunc(m.Lines, func(l fact.Line) bool { return l.Effective }))
 }
 
-// instance replaces the placeholder of a template by a device: dev.igb.N.fc of igb0 becomes
-// dev.igb.0.fc.
+// instance replaces the placeholder of a template by a device: dev.igb.N.fc of igb0 becomes dev.igb.0.fc.
 func instance(template, device string) string {
 	unit := strings.TrimLeft(device, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-")
 	for _, hole := range [][2]string{{".N.", "." + unit + "."}, {"/N/", "/" + device + "/"}, {"/cpuN/", "/" + device + "/"}, {"IF", device}} {
