@@ -68,10 +68,11 @@ func TestSources(t *testing.T) {
 		}, []string{"systemd.link.10-wan.RxBufferSize=max", "systemd.link.99-default.NamePolicy=keep",
 			"systemd.link.99-rings.TxBufferSize=4096 (an earlier .link file matches every device)"}},
 		{".network: what networkd writes itself", ReadNetworkFiles, tree{
-			"/etc/systemd/network/20-lan.network": "[Match]\nName=lan0\n[Network]\nIPv4Forwarding=yes\nIPv6AcceptRA=yes\nIPv4ReversePathFilter=strict\nDHCP=no\n",
-			"/etc/systemd/network/30-any.network": "[Match]\nName=en*\n[Network]\nIPv4Forwarding=yes\n",
-			"/etc/systemd/network/40-old.network": "[Match]\nName=wan0\n[Network]\nIPForward=ipv4\n",
-			"/etc/systemd/networkd.conf":          "[Network]\nIPv6Forwarding=yes\n",
+			"/etc/systemd/network/20-lan.network":   "[Match]\nName=lan0\n[Network]\nIPv4Forwarding=yes\nIPv6AcceptRA=yes\nIPv4ReversePathFilter=strict\nDHCP=no\n",
+			"/etc/systemd/network/30-any.network":   "[Match]\nName=en*\n[Network]\nIPv4Forwarding=yes\n",
+			"/etc/systemd/network/40-old.network":   "[Match]\nName=wan0\n[Network]\nIPForward=ipv4\n",
+			"/etc/systemd/network/50-again.network": "[Match]\nName=lan0\n[Network]\nIPv6AcceptRA=no\n", // never applied
+			"/etc/systemd/networkd.conf":            "[Network]\nIPv6Forwarding=yes\n",
 		}, []string{"net.ipv4.conf.lan0.forwarding=1", "net.ipv6.conf.lan0.accept_ra=0", "net.ipv4.conf.lan0.rp_filter=1", "net.ipv4.ip_forward=1", "net.ipv6.conf.all.forwarding=1"}},
 		{"udev rules", ReadUdevRules, tree{
 			"/etc/udev/rules.d/60-net.rules": "# x\nACTION==\"add\", SUBSYSTEM==\"net\", KERNEL==\"eth0\", ATTR{tx_queue_len}=\"10000\", ATTR{queues/rx-0/rps_cpus}=\"f\", RUN+=\"/usr/sbin/ethtool -K %k gro off, tso off\"\n" +

@@ -86,8 +86,9 @@ var onOff = map[string]string{"yes": "1", "true": "1", "on": "1", "1": "1", "no"
 // writes sysctls, after sysctl.d: for interfaces that a file names without a pattern.
 func ReadNetworkFiles(files fact.Files) Config {
 	var c Config
+	taken := map[string]bool{} // the first file that matches an interface is applied, and no other
 	for p, text := range fact.Texts(files, dropIns(files, ".network", networkDirs...)...) {
-		c.networkFile(p, ini(text))
+		c.networkFile(p, ini(text), taken)
 	}
 	for p, text := range fact.Texts(files, dropIns(files, ".netdev", networkDirs...)...) {
 		c.netdev(p, ini(text))
@@ -112,10 +113,14 @@ func (c *Config) netdev(p string, entries []entry) {
 	}
 }
 
-func (c *Config) networkFile(p string, entries []entry) {
-	links := matchedNames(entries, "Name")
-	if len(links) == 0 {
+func (c *Config) networkFile(p string, entries []entry, taken map[string]bool) {
+	names := matchedNames(entries, "Name")
+	links := list.Filter(names, func(n string) bool { return !taken[n] })
+	if len(names) == 0 {
 		links = []string{""} // host-wide settings apply anyway
+	}
+	for _, n := range names {
+		taken[n] = taken[n] || !slices.ContainsFunc(entries, func(e entry) bool { return e.section == "Match" && e.key != "Name" })
 	}
 	for _, e := range entries {
 		if e.section != "Network" && e.section != "Link" {
