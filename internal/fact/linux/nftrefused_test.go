@@ -36,8 +36,8 @@ func TestNFTRefused(t *testing.T) {
 		`dport 80 accept`:                                        `tcp dport 80 accept`,
 		`tcp,udp dport 53 accept`:                                `meta l4proto { tcp, udp } th dport 53 accept`,
 		`icmp type echo-requests accept`:                         `icmp type echo-request accept`,
-		`icmpv6 type neighbor-solicitation accept`:               `icmpv6 type nd-neighbor-solicit accept`,
-		`icmpv6 type nd-neighbour-solicit accept`:                `icmpv6 type nd-neighbor-solicit accept`,
+		`icmpv6 type neighbor-solicitation accept`:               `icmpv6 type nd-neighbor-solicit accept`, //nolint:misspell // a mistake on purpose
+		`icmpv6 type nd-neighbour-solicit accept`:                `icmpv6 type nd-neighbor-solicit accept`, //nolint:misspell // a mistake on purpose
 		`tcp dport 80 limit rate 10/sec accept`:                  `tcp dport 80 limit rate 10/second accept`,
 		`tcp dport 80 limit rate 10 mbit/second accept`:          `tcp dport 80 limit rate 10 mbytes/second accept`,
 		`tcp dport 80 limit rate 10/second burst 5 bytes accept`: `tcp dport 80 limit rate 10/second burst 5 packets accept`,
