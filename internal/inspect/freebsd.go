@@ -332,9 +332,9 @@ func (in *inspection) ipfwFiles() {
 	file := &fact.IPFW{}
 	in.stands[script] = "/etc/ipfw.rules"
 	_ = freebsd.ReadIPFW(files{in, redact.IPFW}, script, file)
-	problems, own := freebsd.Refused(raw{in}, in.rcPath("pf_rules", "/etc/pf.conf"), script)
+	problems, own, model := freebsd.Refused(raw{in}, in.rcPath("pf_rules", "/etc/pf.conf"), script)
 	in.refused(problems)
-	in.written["host"] = own
+	in.written["host"], in.network = own, model
 	if at := ipfwCall.FindStringIndex(in.text(script)); script == kind && at != nil {
 		in.f.Problems = append(in.f.Problems, fact.Problem{File: script, Line: 1 + strings.Count(in.text(script)[:at[1]], "\n"), Kind: fact.ProblemSlip, Message: "ipfw-command"})
 	}

@@ -17,6 +17,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/freebsd"
+	"linerate/internal/fact/network"
 	"linerate/internal/fact/redact"
 	"linerate/internal/fact/release"
 	"linerate/internal/fact/vocabulary"
@@ -118,6 +119,8 @@ type inspection struct {
 	// written are files that people write, under the path that such a file has (stands, where
 	// rc.conf names another); shown is what may be seen of them.
 	written, shown, stands map[string]string
+	// network is that of rc.conf.
+	network *network.Host
 }
 
 // maxLines limits the lines of a host that set something; hosts have hundreds, distributions add as

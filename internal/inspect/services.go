@@ -88,7 +88,7 @@ func (in *inspection) filterProblems() (all []fact.Problem) {
 	kind, _ := in.f.RCValue("firewall_type")
 	used := in.rcPath("firewall_script", "/etc/rc.firewall") != "/etc/rc.firewall" || strings.HasPrefix(kind, "/")
 	accepts, _ := in.f.Value("net.inet.ip.fw.default_to_accept")
-	all = freebsd.FilterProblems(in.written, fw.PF != nil && fw.PF.Configured, fw.IPFW != nil && fw.IPFW.Configured && used || in.f.From.Alone, accepts == "1")
+	all = freebsd.FilterProblems(in.written, in.network, fw.PF != nil && fw.PF.Configured, fw.IPFW != nil && fw.IPFW.Configured && used || in.f.From.Alone, accepts == "1")
 	for i := range all {
 		for actual, as := range in.stands {
 			if _, read := in.shown[actual]; read && as == all[i].File {

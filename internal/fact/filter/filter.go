@@ -83,6 +83,8 @@ type Chain struct {
 type Ruleset struct {
 	Chains   []Chain
 	Redirect []Redirect
+	// Sources are rules that translate the sender: To is zero for the address of the interface.
+	Sources []Redirect
 	// Untracked are rules that exempt packets from connection tracking.
 	Untracked []Redirect
 	// Blind are rules that compare an interface which their hook does not have: the field is Before's.
@@ -103,6 +105,25 @@ type Redirect struct {
 	Before []Condition
 	To     netip.Addr
 	Port   string
+	Vague  bool // it has conditions that are not modelled
+	Passes bool // the filter does not see what it redirects
+}
+
+// Only returns the one value that a rule compares a field with, "" if there are several or none.
+func (r *Redirect) Only(f Field) (value string) {
+	for _, c := range r.Before {
+		if c.Field == f && (value != "" || c.Not || len(c.Any) != 1) {
+			return ""
+		} else if c.Field == f {
+			value = c.Any[0]
+		}
+	}
+	return value
+}
+
+// May reports whether a rule may match packets with a value of a field.
+func (r *Redirect) May(f Field, value string) bool {
+	return !slices.ContainsFunc(r.Before, func(c Condition) bool { return c.Field == f && c.matches(Packet{f: value}) == no })
 }
 
 // Packet gives fields their values. Fields without a value may have any.

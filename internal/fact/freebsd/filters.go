@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/filter"
+	"linerate/internal/fact/network"
 )
 
 // These match lines of rc.conf that give the host addresses of IPv6, and shared ones, and that start sshd, and its port.
@@ -20,7 +21,8 @@ var (
 
 // FilterProblems finds rules of pf and ipfw that never decide, packets that they drop though the host
 // needs them, and parameters of jails without effect. texts are a host's files by path; open means that ipfw's last rule accepts.
-func FilterProblems(texts map[string]string, pf, ipfw, open bool) (all []fact.Problem) {
+// h is the network of rc.conf.
+func FilterProblems(texts map[string]string, h *network.Host, pf, ipfw, open bool) (all []fact.Problem) {
 	rc := texts["/etc/rc.conf"] + "\n" + texts["/etc/rc.conf.local"]
 	all = append(jailProblems(texts), needProblems(texts)...)
 	add := func(file, name string, line int, detail string) {
@@ -28,6 +30,7 @@ func FilterProblems(texts map[string]string, pf, ipfw, open bool) (all []fact.Pr
 	}
 	if text := texts["/etc/pf.conf"]; pf && text != "" && len(text) < 1<<20 {
 		m := pfFilter(text)
+		all = append(all, h.Translations("/etc/pf.conf", &m.set, texts)...)
 		m.problems(func(name string, line int, detail string) { add("/etc/pf.conf", name, line, detail) })
 		for _, w := range filter.Awaited(texts) {
 			w.Packet[filter.Way] = "in"
@@ -125,7 +128,7 @@ func (m *pfModel) problems(add func(name string, line int, detail string)) {
 	}
 	for _, d := range m.set.Redirect {
 		packet, _ := d.Redirected()
-		if _, is := m.set.Drops("input", packet); is {
+		if _, is := m.set.Drops("input", packet); is && !d.Passes {
 			add("filter-redirect", d.Line, "")
 		}
 	}

@@ -59,7 +59,7 @@ func TestFilterProblems(t *testing.T) {
 		{"translated first", ipfw, "ipfw nat 1 config if em0\nipfw add 100 nat 1 ip from any to any via em0\nipfw add 200 allow tcp from any to me 22 in\n", "", ""},
 	} {
 		var got []string
-		for _, p := range FilterProblems(map[string]string{c.file: c.text, "/etc/rc.conf": c.rc}, true, true, false) {
+		for _, p := range FilterProblems(map[string]string{c.file: c.text, "/etc/rc.conf": c.rc}, nil, true, true, false) {
 			if p.Message == "pf-loopback" && !strings.Contains(c.what, "loopback") {
 				continue // most samples leave it out
 			}

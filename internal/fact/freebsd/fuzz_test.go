@@ -159,6 +159,6 @@ func FuzzFiles(f *testing.F) {
 func FuzzFilterProblems(f *testing.F) {
 	fuzz(f, []string{"rdr on em0 proto tcp from any to (em0) port { 80 443 } -> 10.0.0.5 port 80\nblock all\npass in quick on em0 from { !10.0.0.0/8, !11.0.0.0/8 } flags S/SA keep state (overload <b>)\n", "add 100 skipto 300 tcp from any to me 22 in via em0 setup keep-state\nadd 300 deny ip from { 10.0.0.1 or 10.0.0.2 } to any\n"},
 		func(_ *fact.Facts, text string) {
-			FilterProblems(map[string]string{"/etc/pf.conf": text, "/etc/ipfw.rules": text, "/etc/rc.conf": "ifconfig_em0_ipv6=\"inet6 2001:2::1\"\n"}, true, true, false)
+			FilterProblems(map[string]string{"/etc/pf.conf": text, "/etc/ipfw.rules": text, "/etc/rc.conf": "ifconfig_em0_ipv6=\"inet6 2001:2::1\"\n"}, nil, true, true, false)
 		})
 }

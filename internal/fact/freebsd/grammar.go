@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"linerate/internal/fact"
+	"linerate/internal/fact/network"
 	"linerate/internal/fact/texts"
 	"linerate/internal/list"
 )
@@ -126,8 +127,8 @@ func (g grammar) refuse(problems []fact.Problem, at fact.Line, words []string, s
 }
 
 // Refused reads rc.conf and the packet filters' files, whose texts are not redacted, for mistakes. A
-// problem's text is a word that is wrong, where its message has %s for it. host is what rows of slips.txt for the file "host" see.
-func Refused(files fact.Files, pf, ipfw string) (refused []fact.Problem, host string) {
+// problem's text is a word that is wrong, where its message has %s for it. host is what rows of slips.txt for the file "host" see, model the network of rc.conf.
+func Refused(files fact.Files, pf, ipfw string) (refused []fact.Problem, host string, model *network.Host) {
 	p := newPFReader(files, &fact.PF{})
 	lines, known := ReadRC(files).Lines, &fact.Facts{}
 	for _, l := range lines {
@@ -151,7 +152,7 @@ func Refused(files fact.Files, pf, ipfw string) (refused []fact.Problem, host st
 			host += fmt.Sprintf("%s:%d %s=%s\n", l.File, l.Number, l.Name, strings.Join(strings.Fields(l.Value), " "))
 		}
 	}
-	return refused, host
+	return refused, host, model
 }
 
 // RefusedValue adds the problem of a line of rc.conf whose value its grammar does not have, as Refused does.

@@ -46,11 +46,11 @@ func TestGrammars(t *testing.T) {
 	} {
 		_, word, _ := strings.Cut(c.wrong, "|")
 		word, _, _ = strings.Cut(word, "|")
-		got, _ := Refused(tree{c.file: strings.ReplaceAll(c.wrong, "|", "") + "\n"}, "/etc/pf.conf", "/etc/ipfw.rules")
+		got, _, _ := Refused(tree{c.file: strings.ReplaceAll(c.wrong, "|", "") + "\n"}, "/etc/pf.conf", "/etc/ipfw.rules")
 		if len(got) != 1 || got[0].Text != word && !strings.HasSuffix(got[0].Text, "_flags") && !strings.Contains(got[0].Message, ") does not take '%s' as") {
 			t.Errorf("%s: %+v, want a refusal at %q", c.wrong, got, word)
 		}
-		if got, _ := Refused(tree{c.file: c.right + "\n"}, "/etc/pf.conf", "/etc/ipfw.rules"); len(got) != 0 {
+		if got, _, _ := Refused(tree{c.file: c.right + "\n"}, "/etc/pf.conf", "/etc/ipfw.rules"); len(got) != 0 {
 			t.Errorf("%s: %+v, want nothing", c.right, got)
 		}
 	}
@@ -64,7 +64,7 @@ func TestMacros(t *testing.T) {
 		"a = em0\nb = \"{ $a em1 }\"\nblock on $b\n": 1,
 		"a = em0\nb = \"{\" $a em1 \"}\"\nblock on $b\npass from $a:network to $b\n": 0,
 	} {
-		if got, _ := Refused(tree{"/etc/pf.conf": text}, "/etc/pf.conf", ""); len(got) != want {
+		if got, _, _ := Refused(tree{"/etc/pf.conf": text}, "/etc/pf.conf", ""); len(got) != want {
 			t.Errorf("%q: %+v, want %d", text, got, want)
 		}
 	}
@@ -129,7 +129,7 @@ func TestMTUs(t *testing.T) {
 		"ifconfig_em0=\"inet 198.18.0.1/24 mtu 1200\"\n":                                                                              "",
 	} {
 		got := ""
-		refused, _ := Refused(tree{"/etc/rc.conf": rc}, "", "")
+		refused, _, _ := Refused(tree{"/etc/rc.conf": rc}, "", "")
 		for _, p := range refused {
 			got += p.Message
 		}
@@ -154,7 +154,7 @@ func TestJails(t *testing.T) {
 		{"a { depend = b; persist; }\nb { persist; }", ""},
 	} {
 		got := ""
-		for _, p := range FilterProblems(map[string]string{"host": "host address 10.3.0.2\n", "/etc/jail.conf": shared + c.conf + "\n"}, false, false, false) {
+		for _, p := range FilterProblems(map[string]string{"host": "host address 10.3.0.2\n", "/etc/jail.conf": shared + c.conf + "\n"}, nil, false, false, false) {
 			got += strings.TrimSpace(fmt.Sprintln(p.Line, p.Message, p.Detail))
 		}
 		if got != c.want {

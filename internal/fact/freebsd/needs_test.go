@@ -24,7 +24,7 @@ func TestNeeds(t *testing.T) {
 				files[file] = regexp.MustCompile("(?m)^"+name+"=.*\n").ReplaceAllString(files[file], "") + l
 			}
 		}
-		_, files["host"] = Refused(tree(files), "/etc/pf.conf", "/etc/ipfw.rules")
+		_, files["host"], _ = Refused(tree(files), "/etc/pf.conf", "/etc/ipfw.rules")
 		for _, p := range needProblems(files) {
 			names = append(names, p.Message+": "+p.Detail)
 		}

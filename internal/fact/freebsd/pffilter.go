@@ -17,6 +17,7 @@ type pfModel struct {
 	negated    []int // lines with a list of negations
 	late       []int // lines that block a table, below the quick rule that fills it
 	fills      []string
+	excepts    bool // rules except packets from translation
 }
 
 // pfNAT is a nat rule: what it translates on which interface.
@@ -53,8 +54,12 @@ func pfFilter(text string) *pfModel {
 			if p.filters() {
 				c.Rules = append(c.Rules, p.rule)
 			}
-		case "rdr", "nat":
+		case "rdr", "nat", "binat":
 			p.translation()
+		case "no":
+			m.excepts = true
+		case "nat-anchor", "binat-anchor":
+			m.set.Sources = append(m.set.Sources, filter.Redirect{Vague: true})
 		}
 	}
 	m.set.Chains = []filter.Chain{c}
@@ -289,15 +294,28 @@ func (p *pfRule) tables() {
 func (p *pfRule) translation() {
 	kind := p.next()
 	at := slices.Index(p.words, "->")
-	if at < 0 || p.peek() == "pass" {
+	if at < 0 {
 		return
 	}
-	to := p.words[at+1:]
-	p.words = p.words[:at]
+	to, passes := p.words[at+1:], p.peek() == "pass"
+	if p.words = p.words[:at]; passes {
+		p.next()
+	}
 	for len(p.words) > 0 {
 		p.word(p.next())
 	}
-	if kind == "nat" {
+	d := filter.Redirect{Line: p.rule.Line, Before: p.rule.Conditions, Vague: p.rule.Vague || p.model.excepts, Passes: passes}
+	if len(to) > 0 {
+		d.To, _ = netip.ParseAddr(to[0])
+	}
+	if kind != "rdr" {
+		d.Before = slices.Clone(d.Before)
+		for i := range d.Before {
+			if d.Before[i].Field == filter.In {
+				d.Before[i].Field = filter.Out
+			}
+		}
+		p.model.set.Sources = append(p.model.set.Sources, d)
 		n := pfNAT{}
 		n.on, _ = filter.One(p.rule.Conditions, filter.In)
 		for _, c := range p.rule.Conditions {
@@ -308,14 +326,10 @@ func (p *pfRule) translation() {
 				return // of a part
 			}
 		}
-		if n.on != "" && len(n.from.Any) > 0 && !p.rule.Vague {
+		if n.on != "" && len(n.from.Any) > 0 && !p.rule.Vague && !passes && kind == "nat" {
 			p.model.translates = append(p.model.translates, n)
 		}
 		return
-	}
-	d := filter.Redirect{Line: p.rule.Line, Before: p.rule.Conditions}
-	if len(to) > 0 {
-		d.To, _ = netip.ParseAddr(to[0])
 	}
 	if i := slices.Index(to, "port"); i >= 0 && i+1 < len(to) {
 		d.Port = to[i+1]

@@ -53,8 +53,17 @@ func addressSlips(lines []fact.Line, nics []fact.NIC) ([]fact.Problem, *network.
 			continue
 		}
 		gate, err := netip.ParseAddr(words[min(1, len(words)-1)])
-		if err == nil && !noGate.MatchString(l.Value) {
-			h.Routes = append(h.Routes, network.Route{Place: at, Via: gate, To: map[bool]netip.Prefix{true: netip.PrefixFrom(gate, 0).Masked()}[router]})
+		to, other := netip.ParsePrefix(words[0])
+		if router {
+			to = netip.PrefixFrom(gate, 0).Masked()
+		} else if a, no := netip.ParseAddr(words[0]); other != nil && no == nil {
+			to, _ = a.Prefix(16) // or what -netmask says
+		}
+		if noGate.MatchString(l.Value) {
+			gate, err = netip.Addr{}, nil
+		}
+		if err == nil {
+			h.Routes = append(h.Routes, network.Route{Place: at, Via: gate, To: to})
 		}
 	}
 	return h.Problems(), h
@@ -120,6 +129,9 @@ func rcAddresses(h *network.Host, l fact.Line) {
 	of, value := ofPort.FindStringSubmatch(l.Name), strings.Join(strings.Fields(l.Value), " ")
 	if elsewhere.MatchString(l.Name + "=" + value) {
 		h.Open[true], h.Open[false] = true, true
+	}
+	if of != nil && strings.Contains(strings.ToUpper(value), "DHCP") {
+		h.Interface(of[1]).Dynamic = true
 	}
 	if strings.HasPrefix(l.Name, "ipv4_addrs_") {
 		value = "inet " + strings.ReplaceAll(value, " ", " inet ")

@@ -43,12 +43,18 @@ func iptablesFilter(text, family string) *filter.Ruleset {
 			s.Untracked = append(s.Untracked, filter.Redirect{Line: i + 1, Before: p.rule.Conditions})
 		}
 		if table == "nat" && words[1] != "OUTPUT" && p.redirects {
+			p.redirect.Vague = p.rule.Vague
 			s.Redirect = append(s.Redirect, p.redirect)
 		}
 		p.rule.Translates = table == "nat" && (slices.Contains(words, "MASQUERADE") || slices.Contains(words, "SNAT"))
 		if p.rule.Translates {
 			s.Masquerades = true
 			s.Wan, _ = filter.One(p.rule.Conditions, filter.Out)
+			from := p.redirect
+			if from.Line, from.Before, from.Vague = i+1, p.rule.Conditions, p.rule.Vague; words[1] != "POSTROUTING" { // it depends on what calls the chain
+				from = filter.Redirect{Vague: true}
+			}
+			s.Sources = append(s.Sources, from)
 		}
 		if n, ok := at[words[1]]; ok && (table == "filter" || words[1] == "POSTROUTING" && table == "nat") && len(s.Chains[n].Rules) < 4096 {
 			s.Chains[n].Rules = append(s.Chains[n].Rules, p.rule)
@@ -140,7 +146,9 @@ func (p *iptablesRule) target(name string, goes bool, chain func(string) bool) {
 		r.Action = filter.Divert
 	}
 	for i, w := range p.words {
-		if (w == "--to-destination" || w == "--to-ports" || w == "--to-port") && i+1 < len(p.words) {
+		if w == "--to-source" && i+1 < len(p.words) {
+			p.redirect.To, _, _ = target(p.words[i+1])
+		} else if (w == "--to-destination" || w == "--to-ports" || w == "--to-port") && i+1 < len(p.words) {
 			to := p.words[i+1]
 			if w != "--to-destination" {
 				to = ":" + to

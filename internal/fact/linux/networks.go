@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/fact/filter"
 	"linerate/internal/fact/network"
 	"linerate/internal/list"
 )
@@ -23,7 +24,7 @@ func NetworkProblems(texts map[string]string) (all []fact.Problem) {
 	watched := slices.ContainsFunc(paths, func(p string) bool {
 		return strings.HasPrefix(p, "/etc/modprobe.d/") && watchesBonds.MatchString(texts[p])
 	})
-	made, places := map[string]bool{}, map[string]network.Place{}
+	made, places, joint := map[string]bool{}, map[string]network.Place{}, network.New()
 	for _, read := range []func(*networkFiles){(*networkFiles).networkd, (*networkFiles).netplan, (*networkFiles).ifupdown, (*networkFiles).keyfiles, (*networkFiles).ifcfg} {
 		f := networkFiles{Host: network.New(), texts: texts, paths: paths}
 		f.Open[true], f.Open[false], f.Elsewhere = others, others, others || slices.ContainsFunc(paths, func(p string) bool { return setsMTU.MatchString(texts[p]) })
@@ -36,10 +37,29 @@ func NetworkProblems(texts map[string]string) (all []fact.Problem) {
 		for _, i := range f.Interfaces {
 			made[i.Name] = true
 		}
+		joint.Interfaces, joint.Routes = append(joint.Interfaces, f.Interfaces...), append(joint.Routes, f.Routes...)
 		others = others || f.broken
 	}
 	if !others {
 		all = append(all, unmade(texts, made)...)
+		all = append(all, translated(joint, texts)...)
+	}
+	return all
+}
+
+// translated judges what the packet filters' files translate.
+func translated(h *network.Host, texts map[string]string) (all []fact.Problem) {
+	for _, f := range filterFiles {
+		text, set := texts[f.path], &filter.Ruleset{}
+		switch {
+		case text == "" || len(text) > 1<<20 || f.family == "6":
+			continue
+		case f.family == "":
+			set = nftFilter(text)
+		default:
+			set = iptablesFilter(text, f.family)
+		}
+		all = append(all, h.Translations(f.path, set, texts)...)
 	}
 	return all
 }

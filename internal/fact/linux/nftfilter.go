@@ -103,12 +103,13 @@ func (r *nftReader) rule(s nftStatement) {
 	if p.masquerades {
 		r.set.Masquerades = true
 		r.set.Wan, _ = filter.One(p.rule.Conditions, filter.Out)
+		r.set.Sources = append(r.set.Sources, p.source(r.hooked == "postrouting"))
 	}
 	if p.untracks && (r.hooked == "prerouting" || r.hooked == "input") {
 		r.set.Untracked = append(r.set.Untracked, filter.Redirect{Line: s.line, Before: p.rule.Conditions})
 	}
 	if p.redirects && r.nat && r.hooked != "output" {
-		r.set.Redirect = append(r.set.Redirect, filter.Redirect{Line: s.line, Before: p.rule.Conditions, To: p.to, Port: p.port})
+		r.set.Redirect = append(r.set.Redirect, filter.Redirect{Line: s.line, Before: p.rule.Conditions, To: p.to, Port: p.port, Vague: p.rule.Vague})
 	}
 	r.now.Rules = append(r.now.Rules, append(p.mapped, p.rule)...)
 }
@@ -318,6 +319,16 @@ func (p *nftRule) redirect() {
 		return
 	}
 	p.to, p.port, p.redirects = target(p.words[at+1].word)
+}
+
+// source returns what translates the sender; one in a chain that others call may be about all packets.
+func (p *nftRule) source(base bool) filter.Redirect {
+	if !base {
+		return filter.Redirect{Vague: true}
+	}
+	p.redirect()
+	p.redirects = false
+	return filter.Redirect{Line: p.rule.Line, Before: p.rule.Conditions, To: p.to, Vague: p.rule.Vague}
 }
 
 // target parses ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT or :PORT.
