@@ -278,7 +278,7 @@ func TestOneVoice(t *testing.T) {
 	f.Memory.Physical = 2 << 30
 	setLive(f, "vfs.zfs.arc.max", "0")
 	f.Normalise()
-	if r := run(t, f, "storage"); len(find(r, "LR-DRIFT", "vfs.zfs.arc.max")) > 0 || len(find(r, "LR-INEFFECTIVE", "vfs.zfs.arc.max")) != 1 {
+	if r := run(t, f, "storage"); len(find(r, "LR-DRIFT", "vfs.zfs.arc.max")) > 0 || len(find(r, "LR-ARC-MEMORY", "vfs.zfs.arc.max")) != 1 {
 		t.Errorf("ZFS ignores what memory cannot hold, which is no drift: %+v", r.Findings)
 	}
 }

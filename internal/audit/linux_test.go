@@ -119,7 +119,7 @@ func TestLinuxPlaces(t *testing.T) {
 		{"below the kernel's default", "6.12", map[string]string{"/etc/sysctl.d/x.conf": "kernel.shmmax=4294967296"}, "LR-LOWERS", "kernel.shmmax", true},
 		{"the other driver's parameter", "6.12", map[string]string{"/etc/modprobe.d/x.conf": "options ixgbe InterruptThrottleRate=1"}, "LR-REMOVED", "module.ixgbe.InterruptThrottleRate", true},
 		{"off does not disable it", "6.12", map[string]string{"/etc/default/grub": "GRUB_CMDLINE_LINUX=\"pcie_aspm=off\""}, "LR-INEFFECTIVE", "cmdline.pcie_aspm", true},
-		{"GRO off on a router", "6.12", map[string]string{"/etc/network/interfaces": "iface eth0 inet static\n post-up ethtool -K eth0 gro off"}, "LR-HARMFUL", "ethtool -K eth0 gro", true},
+		{"GRO off on a router", "6.12", map[string]string{"/etc/network/interfaces": "iface eth0 inet static\n post-up ethtool -K eth0 gro off"}, "LR-LINUX-GRO-OFF", "eth0", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := run(t, tree(t, c.release, c.files), "router")

@@ -41,7 +41,7 @@ type candidate struct {
 	Finding
 	class class
 	// covers lists the rules whose candidates at the same place are redundant, according to this
-	// candidate's rule.
+	// candidate's rule. RULE: and RULE:NAME stand for findings with such an ID anywhere on the same line.
 	covers []string
 	// once is a key: of the remaining candidates with the same key only the first is reported. ""
 	// reports all.
@@ -86,6 +86,13 @@ func (c *candidate) hides(o *candidate) bool {
 	})
 }
 
+// isOf reports whether RULE: or RULE:NAME covers the candidate.
+func (c *candidate) isOf(covered string) bool {
+	rule, name, named := strings.Cut(covered, ":")
+	id, _, _ := strings.Cut(c.ID, "@")
+	return named && rule == c.Rule() && (name == "" || id == covered)
+}
+
 // place identifies the candidates that compete: one name on one line.
 type place struct {
 	name, file string
@@ -97,7 +104,7 @@ func (f Finding) place() place { return place{f.Name, f.File, f.Line} }
 // resolve decides which candidates are reported: those not hidden by a reported one at their place,
 // and only the first for each once key. A hidden candidate does not hide others.
 func resolve(all []candidate) []Finding {
-	rivals, judged := map[place][]*candidate{}, map[place]bool{}
+	rivals, judged, covered := map[place][]*candidate{}, map[place]bool{}, map[place][]string{}
 	for i := range all {
 		c := &all[i]
 		c.ID, c.Name = clean(strings.TrimSuffix(c.ID, ":")), clean(c.Name)
@@ -105,17 +112,24 @@ func resolve(all []candidate) []Finding {
 			c.Sources = []string{}
 		}
 		rivals[c.place()] = append(rivals[c.place()], c)
-		judged[place{file: c.File, line: c.Line}] = judged[place{file: c.File, line: c.Line}] || c.class != spelled
+		line := place{file: c.File, line: c.Line}
+		judged[line] = judged[line] || c.class != spelled
 	}
 	findings, said := []Finding{}, map[string]bool{}
 	stands := standing{}
+	for i := range all {
+		if c := &all[i]; len(c.covers) > 0 && stands.of(c, rivals[c.place()]) {
+			covered[place{file: c.File, line: c.Line}] = append(covered[place{file: c.File, line: c.Line}], c.covers...)
+		}
+	}
 	for i := range all {
 		c := &all[i]
 		at := rivals[c.place()]
 		if c.under.file != "" && slices.ContainsFunc(rivals[c.under], (*candidate).refuses) {
 			continue
 		}
-		if !stands.of(c, at) || c.class == spelled && judged[place{file: c.File, line: c.Line}] || c.once != "" && said[c.once] {
+		line := place{file: c.File, line: c.Line}
+		if !stands.of(c, at) || c.class == spelled && judged[line] || c.once != "" && said[c.once] || slices.ContainsFunc(covered[line], c.isOf) {
 			continue
 		}
 		said[c.once] = true

@@ -23,6 +23,8 @@ func at(c class, id, name string, line int) candidate {
 func TestResolve(t *testing.T) {
 	covering := at(lineRule, "LR-A", "n", 1)
 	covering.covers = []string{"LR-HARMFUL", "LR-B"}
+	wide := at(wideRule, "LR-W", "n", 1)
+	wide.covers = []string{"LR-SLIP:case", "LR-HARMFUL:"}
 	first, second := at(disagreeing, "LR-COUPLED", "n", 1), at(disagreeing, "LR-COUPLED", "m", 2)
 	first.once, second.once = "coupled m~n", "coupled m~n"
 	for _, c := range []struct {
@@ -37,6 +39,7 @@ func TestResolve(t *testing.T) {
 		{"a rule that is not a reason to remove remains", []candidate{at(same, "LR-DEFAULT", "n", 1), at(lineRule, "LR-A", "n", 1)}, "LR-DEFAULT:n LR-A:n"},
 		{"duplicates always remain", []candidate{at(repeated, "LR-DUPLICATE", "n", 1), at(misplaced, "LR-MISPLACED", "n", 1)}, "LR-DUPLICATE:n LR-MISPLACED:n"},
 		{"the findings that a rule covers", []candidate{at(caution, "LR-HARMFUL", "n", 1), at(idleRule, "LR-B", "n", 1), covering, at(wideRule, "LR-C", "n", 1)}, "LR-A:n LR-C:n"},
+		{"and those of other names, if it says so", []candidate{wide, at(lineRule, "LR-SLIP", "case", 1), at(lineRule, "LR-SLIP", "other", 1), at(caution, "LR-HARMFUL", "m", 1), at(caution, "LR-HARMFUL", "m", 2)}, "LR-W:n LR-SLIP:other LR-HARMFUL:m"},
 		{"a hidden finding hides nothing", []candidate{at(idleRule, "LR-B", "n", 1), covering, at(outOfRange, "LR-RANGE", "n", 1), at(wideRule, "LR-HARMFUL", "n", 1)}, "LR-RANGE:n LR-HARMFUL:n"},
 		{"a rule overrides an unknown name of the catalogue", []candidate{at(unjudged, "LR-UNKNOWN", "n", 1), at(lineRule, "LR-A", "n", 1)}, "LR-A:n"},
 		{"but not one unknown to the kernel", []candidate{at(unheard, "LR-UNKNOWN", "n", 1), at(lineRule, "LR-A", "n", 1)}, "LR-UNKNOWN:n"},
@@ -121,7 +124,7 @@ func TestPrecedenceHasNoCycles(t *testing.T) {
 	}
 	for _, c := range all {
 		for _, id := range c.covers {
-			if !ids[id] {
+			if rule, _, _ := strings.Cut(id, ":"); !ids[rule] {
 				t.Errorf("%s covers %s, which no check or rule gives", c.Rule(), id)
 			}
 		}
