@@ -219,7 +219,7 @@ func (f *runFlags) conduct(cmd *cobra.Command, dir *studydir.Dir) error {
 		return err
 	}
 	outcome, runErr := opened.Lab.Run(cmd.Context(), lab.Task{Spec: dir.Spec, Seed: dir.Seed, Done: dir.Trials, Telemetry: dir.Telemetry}, dir.Append, show.update)
-	show.done()
+	show.live.End()
 	env.Testbeds, env.Unavailable = outcome.Testbeds, outcome.Unavailable
 	results := study.Analyse(dir.Spec, dir.Seed, env.Resume(dir.Environment), dir.Trials)
 	results.Telemetry = dir.Telemetry

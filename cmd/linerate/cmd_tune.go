@@ -328,18 +328,11 @@ func (s *tuning) fits(cmd *cobra.Command, bench space.Bench, plan *tune.Search) 
 		}
 		plan.Seconds -= m.Seconds
 		for arm, why := range m.Unavailable {
-			s.without(bench.Factors[m.Factor(arm)].Name, why)
+			name := bench.Factors[m.Factor(arm)].Name
+			i := slices.IndexFunc(s.Space, func(e space.Entry) bool { return e.Name == name })
+			s.Space[i].In, s.Space[i].Why = false, why
 		}
 		all = append(all, m)
 	}
 	return tune.FitnessOf(plan.Together, all), nil
-}
-
-// without removes a factor from the space.
-func (s *tuning) without(name, why string) {
-	for i := range s.Space {
-		if s.Space[i].Name == name {
-			s.Space[i].In, s.Space[i].Why = false, why
-		}
-	}
 }

@@ -71,9 +71,6 @@ func (p *progress) width(half stats.Number) string {
 	return ""
 }
 
-// done ends the updated line.
-func (p *progress) done() { p.live.End() }
-
 const barWidth = 24
 
 func (p *progress) bar(s lab.Progress) string {

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"linerate/internal/evidence"
-	"linerate/internal/list"
 	"linerate/internal/stats"
 )
 
@@ -160,11 +159,6 @@ func newIndex(series []*Series) index {
 	return x
 }
 
-// like returns the samples with exactly these values, to the printed precision.
-func (x index) like(v []float64) []*sample {
-	return list.Filter(x[rangeKey(len(v), slices.Min(v), slices.Max(v))], func(c *sample) bool { return slices.EqualFunc(c.values, v, same8) })
-}
-
 // find returns the series with a row's numbers in the nearest folder, nil if there is none.
 func (x index) find(r *Row, dir string) *Series {
 	var best *sample
@@ -209,8 +203,8 @@ func conclude(t *Tree) conclusions {
 	c := conclusions{of: map[pair]*evidence.Published{}, first: map[*Series]int{}, across: map[string][]pair{}}
 	x := newIndex(t.Series)
 	for _, r := range t.Reductions { // files were renamed after the run if the configuration was wrong
-		for _, c := range x.like(r.Values) {
-			if c.series.Study == r.Dir {
+		for _, c := range x[rangeKey(len(r.Values), slices.Min(r.Values), slices.Max(r.Values))] {
+			if c.series.Study == r.Dir && slices.EqualFunc(c.values, r.Values, same8) {
 				c.series.Published, _ = cutSuffixPart(r.Name, c.series.Workload)
 			}
 		}

@@ -102,19 +102,15 @@ func (s *sense) firewall() {
 			pf.Timeouts = append(pf.Timeouts, l)
 		}
 	}
-	s.adaptive(pf)
+	// The product writes both adaptive timeouts or none.
+	if s.root.first("system", "adaptivestart").value() == "" || s.root.first("system", "adaptiveend").value() == "" {
+		pf.Timeouts = slices.DeleteFunc(pf.Timeouts, func(t fact.Limit) bool { return strings.HasPrefix(t.Name, "adaptive.") })
+	}
 	if o := s.root.first("system", "optimization"); o.value() != "" {
 		pf.Options = []fact.Line{{File: s.file, Number: o.line, Text: "optimization: " + o.value(), Name: "optimization", Value: o.value(), Stage: fact.Field, Order: 1, Effective: true, Place: s.p.Fields["system/optimization"]}}
 	}
 	s.rules(pf)
 	s.c.PF = pf
-}
-
-// adaptive drops adaptive timeouts if one is missing: the product writes both or none.
-func (s *sense) adaptive(pf *fact.PF) {
-	if s.root.first("system", "adaptivestart").value() == "" || s.root.first("system", "adaptiveend").value() == "" {
-		pf.Timeouts = slices.DeleteFunc(pf.Timeouts, func(t fact.Limit) bool { return strings.HasPrefix(t.Name, "adaptive.") })
-	}
 }
 
 // rules counts rules and translations as written.

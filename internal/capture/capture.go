@@ -20,6 +20,7 @@ import (
 	"linerate/internal/fact/redact"
 	"linerate/internal/host"
 	"linerate/internal/knob"
+	"linerate/internal/list"
 )
 
 //go:embed capture.sh
@@ -86,9 +87,9 @@ func asks(os string) string {
 		}
 		only := ""
 		if q.File() != "" {
-			only = "[ ! -r " + quote(q.File()) + " ] || "
+			only = "[ ! -r " + host.Word(q.File()) + " ] || "
 		}
-		fmt.Fprintf(&out, "\t# %s\n\twait=%d module=%s\n\t%sask %s %s %s\n", q.Why(), wait, quote(q.Module()), only, redact.KindOfAnswer(q.String()), q.ID(), quoteAll(q.Argv()))
+		fmt.Fprintf(&out, "\t# %s\n\twait=%d module=%s\n\t%sask %s %s %s\n", q.Why(), wait, host.Word(q.Module()), only, redact.KindOfAnswer(q.String()), q.ID(), strings.Join(list.Map(q.Argv(), host.Word), " "))
 	}
 	return strings.TrimSuffix(out.String(), "\n")
 }
@@ -100,7 +101,7 @@ func takes(sources []redact.Source) string {
 		to := from
 		var patterns []string
 		for ; to < len(sources) && sources[to].Kind == sources[from].Kind; to++ {
-			patterns = append(patterns, strings.ReplaceAll(quote(sources[to].Pattern), "/lib/modules/*/", "/lib/modules/'$(uname -r)'/"))
+			patterns = append(patterns, strings.ReplaceAll(host.Word(sources[to].Pattern), "/lib/modules/*/", "/lib/modules/'$(uname -r)'/"))
 		}
 		lines = append(lines, "\ttake "+sources[from].Kind+" "+strings.Join(patterns, " "))
 		from = to
@@ -111,25 +112,9 @@ func takes(sources []redact.Source) string {
 func leaves(files []struct{ path, why string }) string {
 	var lines []string
 	for _, f := range files {
-		lines = append(lines, "\tleave "+quote(f.path)+" "+quote(f.why))
+		lines = append(lines, "\tleave "+host.Word(f.path)+" "+host.Word(f.why))
 	}
 	return strings.Join(lines, "\n")
-}
-
-func quoteAll(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = quote(w)
-	}
-	return strings.Join(quoted, " ")
-}
-
-// quote quotes a word for the shell.
-func quote(s string) string {
-	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // Run captures this machine in a file by running the script; out "-" means data, "" a file named

@@ -87,7 +87,9 @@ func (w *walker) walk(n *node, at []string, h *Host) {
 	case n.items != nil:
 		for _, item := range n.items {
 			if slices.Contains(bootKeys, last) && item.scalar {
-				w.parameter(item, last, h)
+				if !strings.HasPrefix(item.text, "-") && !variable().MatchString(item.text) { // in Talos a leading dash removes one
+					h.add(commandLine, item.text, last, item.line)
+				}
 				continue
 			}
 			w.walk(item, at, h)
@@ -100,13 +102,6 @@ func (w *walker) walk(n *node, at []string, h *Host) {
 // bootKeys lists keys of lists of kernel parameters: Talos, MachineConfig, Ignition and Butane,
 // NixOS in YAML.
 var bootKeys = []string{"extraKernelArgs", "kernelArguments", "shouldExist", "should_exist"}
-
-// parameter adds a kernel parameter; in Talos a leading dash removes one.
-func (w *walker) parameter(n *node, key string, h *Host) {
-	if !strings.HasPrefix(n.text, "-") && !variable().MatchString(n.text) {
-		h.add(commandLine, n.text, key, n.line)
-	}
-}
 
 // mapping reads a mapping: a setting in two keys, a file, a pod, or settings by name.
 func (w *walker) mapping(n *node, at []string, h *Host) {
@@ -203,7 +198,10 @@ func (w *walker) inside(n *node, at []string, h *Host) *Host {
 // scalar reads a text: lines of sysctl.conf, a script, a command.
 func (w *walker) scalar(n *node, key string, h *Host) {
 	if h.Form == "Talos" && n.lined && strings.Contains("\n"+n.text, "\nmachine:") {
-		w.patch(n, h)
+		for _, doc := range documents(n.text) { // a part of a Talos configuration in another document
+			doc.move(n.line, map[*node]bool{})
+			w.walk(doc, nil, h)
+		}
 		return
 	}
 	if strings.Contains(n.text, "[settings.") {
@@ -224,14 +222,6 @@ func (w *walker) lines(n *node, lang, key string, h *Host) {
 		w.hosts = append(w.hosts, r.box)
 	}
 	w.box, h.loader = r.box, false
-}
-
-// patch reads a part of a Talos configuration embedded as text in another document.
-func (w *walker) patch(n *node, h *Host) {
-	for _, doc := range documents(n.text) {
-		doc.move(n.line, map[*node]bool{})
-		w.walk(doc, nil, h)
-	}
 }
 
 // lineOf returns the line number of the i-th line of a node's text: after the head of a block, or

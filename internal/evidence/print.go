@@ -39,7 +39,7 @@ func Tables(page *show.Page, rows []Row) {
 			machine = g.machine
 		}
 		page.Paragraph("  ", "    ", g.as)
-		indented(page, g.table)
+		page.Indented(g.table, 4)
 	}
 }
 
@@ -82,15 +82,6 @@ func (m *measurement) add(r Row) {
 	m.table.Add(r.settingText(), r.TextWithBounds(), "n "+show.Count(r.N), r.PText(), r.verdictText())
 	if o := r.Without; o != nil {
 		m.table.Add(fmt.Sprintf("  without %d excluded", r.Dropped), o.TextWithBounds(), "n "+show.Count(o.N), o.PText(), string(o.Verdict))
-	}
-}
-
-// indented adds a table, indented below a heading.
-func indented(page *show.Page, t show.Table) {
-	inner := page.Style
-	inner.Width = page.Columns() - 4
-	for _, l := range t.Lines(inner) {
-		page.Line("    " + l)
 	}
 }
 

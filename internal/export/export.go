@@ -32,8 +32,8 @@ type form struct {
 }
 
 var forms = []form{
-	{"sysctl.d", "", sysctlD},
-	{"rc.conf", "freebsd", rcConf},
+	{"sysctl.d", "", planFile(setting.Sysctl)},
+	{"rc.conf", "freebsd", planFile(setting.RC)},
 	{"ansible", "", ansible},
 	{"nixos", "linux", nixos},
 	{"cloud-init", "linux", cloudInit},
@@ -153,14 +153,12 @@ func body(content string) string {
 	return strings.TrimLeft(strings.TrimPrefix(content, plan.Marker), "\n")
 }
 
-func sysctlD(p plan.Plan, files []plan.File) (string, error) {
-	at := plan.PlaceOf(p.OS, setting.Sysctl)
-	return title(p, "#") + "\n" + body(contentOf(files, at)) + left(p, "#", inOf(at)), nil
-}
-
-func rcConf(p plan.Plan, files []plan.File) (string, error) {
-	at := plan.PlaceOf(p.OS, setting.RC)
-	return title(p, "#") + "\n" + body(contentOf(files, at)) + left(p, "#", inOf(at)), nil
+// planFile writes the plan's own file of a mechanism.
+func planFile(m setting.Mechanism) func(plan.Plan, []plan.File) (string, error) {
+	return func(p plan.Plan, files []plan.File) (string, error) {
+		at := plan.PlaceOf(p.OS, m)
+		return title(p, "#") + "\n" + body(contentOf(files, at)) + left(p, "#", inOf(at)), nil
+	}
 }
 
 // reasons returns the reasons of a step as comments.

@@ -45,7 +45,9 @@ func (in *inspection) freebsdLive() {
 	in.f.Jailed = values.Get("security.jail.jailed") == "1"
 	in.freebsdUptime(values)
 	in.freebsdDevices(values)
-	in.freebsdModules()
+	loaded := answer(in, "kldstat", freebsd.ParseKldstat)
+	freebsd.AddModules(in.f, loaded, answer(in, "kldstat-v", freebsd.ParseKernelModules))
+	in.f.KernelOptions = answer(in, "conftxt", freebsd.ParseKernelConfig)
 	in.freebsdCounters(values)
 	in.freebsdRunningFirewall()
 	in.f.Mounts = answer(in, "mount", freebsd.ParseMount)
@@ -175,13 +177,6 @@ func (in *inspection) freebsdAffinity() {
 			}
 		}
 	}
-}
-
-// freebsdModules reads the loaded and built-in modules.
-func (in *inspection) freebsdModules() {
-	loaded := answer(in, "kldstat", freebsd.ParseKldstat)
-	freebsd.AddModules(in.f, loaded, answer(in, "kldstat-v", freebsd.ParseKernelModules))
-	in.f.KernelOptions = answer(in, "conftxt", freebsd.ParseKernelConfig)
 }
 
 func (in *inspection) freebsdCounters(v freebsd.Values) {

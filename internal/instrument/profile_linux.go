@@ -44,7 +44,9 @@ func Profile(ctx context.Context, cpus []int) (end func() (*profile.Profile, err
 	return func() (*profile.Profile, error) {
 		cancel()
 		err := <-followed
-		r.close()
+		for _, one := range r.rings {
+			one.close()
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -103,12 +105,6 @@ func (r *recording) profile() (*profile.Profile, error) {
 		return nil, errors.New("no samples: the CPUs were idle")
 	}
 	return p, nil
-}
-
-func (r *recording) close() {
-	for _, one := range r.rings {
-		one.close()
-	}
 }
 
 // follow reads the rings until ctx ends.

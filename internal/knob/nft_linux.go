@@ -156,7 +156,7 @@ func loadRules(ctx context.Context, c *nftables.Conn, fam family, r setting.Rule
 // addSet adds one set, and the rule that looks addresses up in it.
 func (b *batch) addSet(size int) {
 	set := &nftables.Set{Table: b.table, Name: "never", KeyType: b.fam.key}
-	b.fill(set, size, func(i int) nftables.SetElement { return nftables.SetElement{Key: b.fam.never(i).AsSlice()} })
+	b.fill(set, size, nil)
 	b.rule(loadSource(b.fam), &expr.Lookup{SourceRegister: 1, SetName: set.Name, SetID: set.ID}, &expr.Verdict{Kind: expr.VerdictDrop})
 }
 
@@ -164,20 +164,18 @@ func (b *batch) addSet(size int) {
 // saddr vmap @never-map`.
 func (b *batch) addMap(size int) {
 	set := &nftables.Set{Table: b.table, Name: "never-map", KeyType: b.fam.key, IsMap: true, DataType: nftables.TypeVerdict}
-	b.fill(set, size, func(i int) nftables.SetElement {
-		return nftables.SetElement{Key: b.fam.never(i).AsSlice(), VerdictData: &expr.Verdict{Kind: expr.VerdictDrop}}
-	})
+	b.fill(set, size, &expr.Verdict{Kind: expr.VerdictDrop})
 	b.rule(loadSource(b.fam), &expr.Lookup{SourceRegister: 1, SetName: set.Name, SetID: set.ID, IsDestRegSet: true})
 }
 
-// fill adds a set with the given number of elements, in batches.
-func (b *batch) fill(set *nftables.Set, size int, element func(i int) nftables.SetElement) {
+// fill adds a set with the given number of elements, in batches; in a map they have the verdict.
+func (b *batch) fill(set *nftables.Set, size int, verdict *expr.Verdict) {
 	b.err = cmp.Or(b.err, b.AddSet(set, nil))
 	b.flush()
 	for at := 0; at < size && b.err == nil; at += elementsPerBatch {
 		var elements []nftables.SetElement
 		for i := at; i < min(at+elementsPerBatch, size); i++ {
-			elements = append(elements, element(i))
+			elements = append(elements, nftables.SetElement{Key: b.fam.never(i).AsSlice(), VerdictData: verdict})
 		}
 		b.err = b.SetAddElements(set, elements)
 		b.flush()

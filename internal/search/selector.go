@@ -153,11 +153,7 @@ func (s *selector) extendLow(b bounds, t target) (nomination, bool) {
 	if b.lo >= 0 || b.hi <= 0 {
 		return nomination{}, false
 	}
-	load, ok := s.grid.keepOff(b.hi-s.next, t.width, b.lo, b.hi)
-	if !ok || !worth(b, t, load) {
-		return nomination{}, false
-	}
-	return nomination{load: load, grow: func(b bounds, load int) bool { return b.hi == load }}, true
+	return s.down(b, t)
 }
 
 // extendHigh searches for an upper bound above the lower one, in growing steps.
@@ -165,11 +161,19 @@ func (s *selector) extendHigh(b bounds, t target) (nomination, bool) {
 	if b.hi >= 0 || b.lo < 0 || b.lo >= s.grid.top {
 		return nomination{}, false
 	}
+	return s.up(b, t)
+}
+
+// down nominates the load one step below the upper bound.
+func (s *selector) down(b bounds, t target) (nomination, bool) {
+	load, ok := s.grid.keepOff(b.hi-s.next, t.width, b.lo, b.hi)
+	return nomination{load: load, grow: func(b bounds, load int) bool { return b.hi == load }}, ok && worth(b, t, load)
+}
+
+// up nominates the load one step above the lower bound.
+func (s *selector) up(b bounds, t target) (nomination, bool) {
 	load, ok := s.grid.keepOff(b.lo+s.next, t.width, b.lo, b.hi)
-	if !ok || !worth(b, t, load) {
-		return nomination{}, false
-	}
-	return nomination{load: load, grow: func(b bounds, load int) bool { return b.lo == load }}, true
+	return nomination{load: load, grow: func(b bounds, load int) bool { return b.lo == load }}, ok && worth(b, t, load)
 }
 
 // bisect halves the interval between the bounds. If another goal's trials set
@@ -181,13 +185,13 @@ func (s *selector) bisect(b bounds, t target) (nomination, bool) {
 	}
 	middle := b.lo + (b.hi-b.lo)/2
 	if s.start.hi >= 0 && b.hi > s.start.hi && b.lo+s.next < middle {
-		if load, ok := s.grid.keepOff(b.lo+s.next, t.width, b.lo, b.hi); ok && worth(b, t, load) {
-			return nomination{load: load, grow: func(b bounds, load int) bool { return b.lo == load }}, true
+		if n, ok := s.up(b, t); ok {
+			return n, true
 		}
 	}
 	if s.start.lo >= 0 && b.lo < s.start.lo && b.hi-s.next > middle {
-		if load, ok := s.grid.keepOff(b.hi-s.next, t.width, b.lo, b.hi); ok && worth(b, t, load) {
-			return nomination{load: load, grow: func(b bounds, load int) bool { return b.hi == load }}, true
+		if n, ok := s.down(b, t); ok {
+			return n, true
 		}
 	}
 	load, ok := s.grid.keepOff(middle, min(t.width, (b.hi-b.lo)/2), b.lo, b.hi)

@@ -77,11 +77,14 @@ func (p *Page) Paragraph(first, rest, text string) {
 }
 
 // Table adds a table, indented by two columns.
-func (p *Page) Table(t Table) {
+func (p *Page) Table(t Table) { p.Indented(t, 2) }
+
+// Indented adds a table, indented by the given number of columns.
+func (p *Page) Indented(t Table, by int) {
 	inner := p.Style
-	inner.Width = p.Columns() - 2
+	inner.Width = p.Columns() - by
 	for _, l := range t.Lines(inner) {
-		p.Line("  " + l)
+		p.Line(strings.Repeat(" ", by) + l)
 	}
 }
 

@@ -20,11 +20,6 @@ const beyondDoubt = 0.005
 // smallPart is the share of the direct effect, or of the margin, below which a late effect changes nothing.
 const smallPart = 0.1
 
-// matters reports whether an effect outlasts its windows by a large part of the direct effect or a margin.
-func (l Late) matters(margin float64) bool {
-	return l.Outlasts() && (l.large(1, margin) || l.large(2, margin))
-}
-
 // large reports whether the effect at a lag is such a part.
 func (l Late) large(lag int, margin float64) bool {
 	return math.Abs(l.lags[lag]) > smallPart*max(math.Abs(l.lags[0]), margin)
@@ -43,7 +38,7 @@ func (c *Comparison) Outlast(l Late, of int, opt Options) {
 	_, margin := c.margins(opt)
 	level := min(1-c.Effect.Level, opt.Alpha/float64(max(1, of)))
 	running := math.IsNaN(c.P) // valid at any time, which the sum is not
-	switch matters := l.matters(margin); {
+	switch matters := l.Outlasts() && (l.large(1, margin) || l.large(2, margin)); {
 	case running || !matters && l.Bursts == 0:
 		if c.Short = matters || c.contradicts(l, opt); c.Short {
 			c.Effect.Low, c.Effect.High = math.NaN(), math.NaN() // the interval of a mixture

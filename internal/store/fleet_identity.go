@@ -28,8 +28,11 @@ func (o *observing) known(seen *fleet.Observation) (h *fleet.Host, n int64, done
 	if byName != nil && h == nil && strings.HasPrefix(byName.ID, fleet.ByName) {
 		return byName, byNameN, false // its machine ID is now known
 	}
-	if byName != nil {
-		o.leave(seen, byName, byNameN)
+	if byName != nil { // another machine has the name now; if it was the host's last one, the host is gone
+		o.exec("DELETE FROM fleet_names WHERE name = ?", seen.Name)
+		if value[int](o.work, "SELECT COUNT(*) FROM fleet_names WHERE host = ?", byNameN) == 0 {
+			o.drop(byName, byNameN, fleet.Change{Time: seen.Time, Name: seen.Name, Kind: fleet.Gone, Cause: fleet.ByHost, Text: "another machine answers to " + seen.Name + " now"})
+		}
 	}
 	if h != nil && last == o.sweep { // another name of the same host
 		o.alias(seen, n)
@@ -71,15 +74,6 @@ func (o *observing) tried(seen *fleet.Observation) {
 func (o *observing) name(name string, n int64) {
 	o.exec(`INSERT INTO fleet_names (name, host, sweep) VALUES (?, ?, ?)
 		ON CONFLICT (name) DO UPDATE SET host = excluded.host, sweep = excluded.sweep`, name, n, o.sweep)
-}
-
-// leave removes a name from a host, because another machine has it now, and drops the host if it
-// was its last name.
-func (o *observing) leave(seen *fleet.Observation, h *fleet.Host, n int64) {
-	o.exec("DELETE FROM fleet_names WHERE name = ?", seen.Name)
-	if value[int](o.work, "SELECT COUNT(*) FROM fleet_names WHERE host = ?", n) == 0 {
-		o.drop(h, n, fleet.Change{Time: seen.Time, Name: seen.Name, Kind: fleet.Gone, Cause: fleet.ByHost, Text: "another machine answers to " + seen.Name + " now"})
-	}
 }
 
 // drop removes a host; its recorded changes stay.

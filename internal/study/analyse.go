@@ -47,7 +47,8 @@ func Analyse(s Spec, seed uint64, env Environment, trials []Trial) Results {
 	}
 	r.doubtEquivalence(s)
 	r.compareAA(s, seed)
-	deriveForward(&r, s)
+	r.Curves, r.Wire, r.CarryOver = curves(s, trials), wireRates(s, trials), carryOvers(s, trials)
+	r.Drops, r.States = dropsOf(s, trials), statesOf(s, trials)
 	deriveFlows(&r, s)
 	deriveLive(&r, s)
 	r.warn(s)

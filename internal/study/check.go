@@ -199,7 +199,7 @@ func (s *Spec) checkMetrics() *yamlfile.Problem {
 			return yamlfile.Wrong(path+".part", "metric %s names no part of the study: %q", g.Metric, g.Part).Advise("%s", hint.Of(hint.Unknown("part", g.Part, list.Map(s.Parts, func(p Part) string { return p.Name }))))
 		case !part.yields(m):
 			return yamlfile.Wrong(path+".part", "%s is measured in mode %s%s, and part %s is of mode %s", g.Metric, m.Mode, m.asking(), g.Part, part.Mode).
-				Advise("part %s measures %s", g.Part, strings.Join(part.metricNames(), ", "))
+				Advise("part %s measures %s", g.Part, strings.Join(namesOf(list.Filter(KindOf(part).metrics(), part.yields)), ", "))
 		}
 		if bad := g.checkMargin(m, path); bad != nil {
 			return bad
@@ -233,15 +233,10 @@ func (g Goal) checkMargin(m Metric, path string) *yamlfile.Problem {
 // notAName returns the problem of an invalid name, and proposes a valid one.
 func notAName(path, what, name string) *yamlfile.Problem {
 	bad := yamlfile.Wrong(path, "%s %q is not a name: lower-case letters, digits, dots and dashes", what, name)
-	if like := nameLike(name); nameRE.MatchString(like) {
+	if like := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(name), "-"), "-._"); nameRE.MatchString(like) {
 		return bad.Advise("write %s", like)
 	}
 	return bad.Advise("begin with a letter or digit, and have 64 of them at most")
 }
 
 var notInNames = regexp.MustCompile(`[^a-z0-9._-]+`)
-
-// nameLike turns a text into the nearest valid name.
-func nameLike(text string) string {
-	return strings.Trim(notInNames.ReplaceAllString(strings.ToLower(text), "-"), "-._")
-}

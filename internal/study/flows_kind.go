@@ -45,7 +45,9 @@ func checkFlows(s *Spec, p Part, path string) *yamlfile.Problem {
 		return yamlfile.Wrong(path+".mode", "mode %s needs a receiver that sees every flow: testbed netns", FlowsMode)
 	case len(s.Variants) != 2:
 		return yamlfile.Wrong("variants", "%d variants: a flow draws one of two arms", len(s.Variants))
-	case !slices.ContainsFunc(s.Variants, func(v Variant) bool { return v.Name != s.Control && v.tosses() }):
+	case !slices.ContainsFunc(s.Variants, func(v Variant) bool {
+		return v.Name != s.Control && slices.ContainsFunc(v.Settings, func(s Setting) bool { return strings.Contains(s.NFT, coinWord) })
+	}):
 		return yamlfile.Wrong("variants", "no ruleset of the variant says what happens to flows that are drawn").Advise("write it as nft: text, with %s where the condition belongs: %s notrack", coinWord, coinWord)
 	case p.Family != "" && p.Family != s.Workload.Family:
 		return yamlfile.Wrong(path+".family", "the coin is one of %s, the workload's family", s.Workload.Family).Advise("write a study of %s", p.Family)
@@ -55,10 +57,6 @@ func checkFlows(s *Spec, p Part, path string) *yamlfile.Problem {
 		return yamlfile.Wrong(path+".rate", "mode %s has no offered load: one CPU makes, forwards and receives every frame", FlowsMode).Advise("remove rate")
 	}
 	return yamlfile.Within(path+".flows", w.Flows, leastFlows, mostFlows)
-}
-
-func (v Variant) tosses() bool {
-	return slices.ContainsFunc(v.Settings, func(s Setting) bool { return strings.Contains(s.NFT, coinWord) })
 }
 
 // coin returns the condition, in nft's language, that a flow belongs to the drawn share.

@@ -65,13 +65,6 @@ func measureForward(m map[string]float64, p Part, o Observation, block []Trial) 
 	}
 }
 
-// deriveForward adds the results on packets beyond the verdicts.
-func deriveForward(r *Results, s Spec) {
-	r.Curves, r.Wire = curves(s, r.Trials), wireRates(s, r.Trials)
-	r.CarryOver = carryOvers(s, r.Trials)
-	r.Drops, r.States = dropsOf(s, r.Trials), statesOf(s, r.Trials)
-}
-
 // warnForward adds warnings about the results on packets.
 func warnForward(r *Results, s Spec) {
 	warnRedone(r, s)

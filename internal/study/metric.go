@@ -125,6 +125,3 @@ func metricNames() []string {
 }
 
 func namesOf(all []Metric) []string { return list.Map(all, func(m Metric) string { return m.Name }) }
-
-// metricNames lists the metrics that a part measures.
-func (p Part) metricNames() []string { return namesOf(list.Filter(KindOf(p).metrics(), p.yields)) }

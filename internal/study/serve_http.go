@@ -3,7 +3,6 @@ package study
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -131,15 +130,7 @@ func duration(key, text string) (time.Duration, error) {
 
 // Sizes returns the sizes of the objects in bytes, in the order listed.
 func (h *HTTP) Sizes() ([]int, error) {
-	var out []int
-	for _, text := range h.Objects {
-		v, err := calc.Parse(text, calc.Bytes)
-		if err != nil || !(v >= 0 && v <= setting.MaxObject) {
-			return nil, hint.With(fmt.Errorf("an object of %q is not within 0 and %d bytes", text, setting.MaxObject), "write objects: [24kB, 350kB]")
-		}
-		out = append(out, int(math.Round(v)))
-	}
-	return out, nil
+	return sizesOf("an object", h.Objects, setting.MaxObject, "write objects: [24kB, 350kB]")
 }
 
 // LinkOf returns the link of a part: its own, or the study's.

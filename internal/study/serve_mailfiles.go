@@ -45,11 +45,16 @@ type Files struct {
 
 // Sizes returns the sizes of the messages in bytes, in the order listed.
 func (m *SMTP) Sizes() ([]int, error) {
+	return sizesOf("a message", m.Messages, maxMessage, "write messages: [1kB, 10kB]")
+}
+
+// sizesOf parses sizes in bytes.
+func sizesOf(what string, texts []string, most int, advice string) ([]int, error) {
 	var out []int
-	for _, text := range m.Messages {
+	for _, text := range texts {
 		v, err := calc.Parse(text, calc.Bytes)
-		if err != nil || !(v >= 0 && v <= maxMessage) {
-			return nil, hint.With(fmt.Errorf("a message of %q is not within 0 and %d bytes", text, maxMessage), "write messages: [1kB, 10kB]")
+		if err != nil || !(v >= 0 && v <= float64(most)) {
+			return nil, hint.With(fmt.Errorf("%s of %q is not within 0 and %d bytes", what, text, most), "%s", advice)
 		}
 		out = append(out, int(math.Round(v)))
 	}

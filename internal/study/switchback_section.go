@@ -54,9 +54,6 @@ func windowsOf(trials []Trial, part string) (out []window) {
 	return out
 }
 
-func (w window) treated() bool { return w.Of != Sham && w.Variant == w.Of }
-func (w window) sham() bool    { return w.Of == Sham && w.Variant == AA }
-
 // series draws the metric over time, with windows shaded.
 func series(windows []window, m Metric) string {
 	begin := windows[0].Start
@@ -64,9 +61,9 @@ func series(windows []window, m Metric) string {
 	var all []chart.Series
 	for _, w := range windows {
 		from, line := w.Start.Sub(begin).Seconds(), chart.Series{Bare: true}
-		if w.treated() {
+		if w.Of != Sham && w.Variant == w.Of {
 			a.Bands, line.Class = append(a.Bands, chart.Band{From: from, To: from + w.Seconds, Class: "c2 bar"}), 2
-		} else if w.sham() {
+		} else if w.Of == Sham && w.Variant == AA {
 			a.Bands = append(a.Bands, chart.Band{From: from, To: from + w.Seconds, Class: "ends"})
 		}
 		for i, v := range w.Series[m.Name] {
@@ -111,7 +108,7 @@ func guardTable(windows []window) document.Table {
 	for _, w := range windows {
 		for name, n := range w.Nearest {
 			if n.Share >= nearest[name].Share {
-				nearest[name], place[name] = n, fmt.Sprintf("%s, %s", w.place(), after(windows, w, n.At))
+				nearest[name], place[name] = n, fmt.Sprintf("%s, %s", w.place(), span(w.Start.Sub(windows[0].Start)+Seconds(w.Switch+n.At)))
 			}
 		}
 		if w.Trip != nil {
@@ -138,12 +135,6 @@ func (w window) place() string {
 		return "rest"
 	}
 	return fmt.Sprintf("pair %d.%d", w.Pair, w.Half)
-}
-
-// after formats a time, given in seconds after a window's switch, on the time axis of
-// the charts.
-func after(windows []window, w window, at float64) string {
-	return span(w.Start.Sub(windows[0].Start) + Seconds(w.Switch+at))
 }
 
 // dropTable shows which share of its packets each arm dropped, by place, in valid windows.

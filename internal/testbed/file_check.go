@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"linerate/internal/hint"
 	"linerate/internal/yamlfile"
 )
 
@@ -124,7 +123,7 @@ func (f *File) checkEnd(path, end string) *yamlfile.Problem {
 	if !ok || !interfaceRE.MatchString(device) {
 		return yamlfile.Wrong(path, "%.60q is not an interface of a host", end).Advise("write HOST/INTERFACE, for instance dut/ix0")
 	}
-	if p := oneOf(path, "host", role, DUT, Generator, Receiver); p != nil {
+	if p := yamlfile.OneOf(path, role, DUT, Generator, Receiver); p != nil {
 		return p
 	}
 	h := f.Host(role)
@@ -186,7 +185,7 @@ func (f *File) checkCommands() *yamlfile.Problem {
 
 func (f *File) checkTraffic() *yamlfile.Problem {
 	t := f.Traffic
-	if p := oneOf("traffic.tool", "tool", t.Tool, ToolLinerate, ToolPktGen); p != nil {
+	if p := yamlfile.OneOf("traffic.tool", t.Tool, ToolLinerate, ToolPktGen); p != nil {
 		return p
 	}
 	if t.Tool == ToolLinerate && len(t.Generate)+len(t.Receive) > 0 {
@@ -206,11 +205,4 @@ func words(path string, argv []string) *yamlfile.Problem {
 		}
 	}
 	return nil
-}
-
-func oneOf(path, what, value string, known ...string) *yamlfile.Problem {
-	if slices.Contains(known, value) {
-		return nil
-	}
-	return yamlfile.Wrong(path, "unknown %s %.40q", what, value).Advise("%s", hint.Of(hint.Unknown(what, value, known)))
 }

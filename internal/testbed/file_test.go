@@ -50,7 +50,7 @@ func TestRefused(t *testing.T) {
 		{"ssh://root@dut,", "ssh://root@dut/x,", "is not a host over SSH", ""},
 		{", management: em0}\n  gen", "}\n  gen", "management interface is not named", "management:"},
 		{"dut/ix0", "dut/em0", "lab.yaml:5: em0 is the management interface of dut", ""},
-		{"dut/ix0", "dtu/ix0", `unknown host "dtu"`, "dut"},
+		{"dut/ix0", "dtu/ix0", `unknown "dtu"`, "dut"},
 		{"dut/ix0", "dut/ix0 -x", "is not an interface of a host", "HOST/INTERFACE"},
 		{"dut/ix1, to: receiver/ix1", "dut/ix0, to: receiver/ix1", "two wires end at dut/ix0", ""},
 		{"  - {from: dut/ix1, to: receiver/ix1, to_ipv4: 198.19.0.1/16}\n", "", "no way leads", "two wires"},

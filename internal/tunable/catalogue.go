@@ -1,11 +1,11 @@
 package tunable
 
 import (
-	"slices"
 	"strings"
 	"sync"
 
 	"linerate/internal/fact"
+	"linerate/internal/list"
 )
 
 // Operating systems of the catalogue.
@@ -144,20 +144,12 @@ func (c *Catalogue) ClaimsOn(r *Record) []Claim { return c.claims[key{r.OS, r.Na
 
 // ClaimSource returns the source of a claim.
 func (c *Catalogue) ClaimSource(name string) (Claims, bool) {
-	i := slices.IndexFunc(c.Claims, func(s Claims) bool { return s.Source == name })
-	if i < 0 {
-		return Claims{}, false
-	}
-	return c.Claims[i], true
+	return list.Find(c.Claims, func(s Claims) bool { return s.Source == name })
 }
 
 // Concept returns a concept by name.
 func (c *Catalogue) Concept(name string) (Concept, bool) {
-	i := slices.IndexFunc(c.Concepts, func(k Concept) bool { return k.Name == name })
-	if i < 0 {
-		return Concept{}, false
-	}
-	return c.Concepts[i], true
+	return list.Find(c.Concepts, func(k Concept) bool { return k.Name == name })
 }
 
 // WithConcept returns the records of a concept, on all systems.

@@ -82,7 +82,7 @@ func DecodeHarvest(rel release.Release, mask uint32) ([]HarvestSource, error) {
 	}
 	all := make([]HarvestSource, len(l.sources))
 	for i, name := range l.sources {
-		all[i] = HarvestSource{Bit: i, Name: name, On: mask&(1<<i) != 0, Fixed: l.isFixed(i)}
+		all[i] = HarvestSource{Bit: i, Name: name, On: mask&(1<<i) != 0, Fixed: i >= l.pure || indexFold(l.fixed, l.sources[i]) >= 0}
 	}
 	return all, nil
 }
@@ -97,10 +97,6 @@ func HarvestDefault(rel release.Release) uint32 {
 		mask &^= 1 << indexFold(l.sources, n)
 	}
 	return mask
-}
-
-func (l harvestLayout) isFixed(bit int) bool {
-	return bit >= l.pure || indexFold(l.fixed, l.sources[bit]) >= 0
 }
 
 func indexFold(names []string, name string) int {

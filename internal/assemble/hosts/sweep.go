@@ -169,7 +169,10 @@ func (e *examiner) examine(ctx context.Context, t *fleet.Target, data []byte) (f
 	}
 	o := fleet.Observation{
 		Name: t.Name, Time: time.Now(), ID: f.MachineID, Hostname: f.Hostname, OS: f.OS, Release: f.Release.String(), Role: in.Role,
-		Facts: fleet.FactsDigest(f, e.settable(f)), Knowledge: e.knowledge, Findings: fleet.Of(report),
+		Facts: fleet.FactsDigest(f, func(name string) bool {
+			rec, ok := e.in.Catalogue.Lookup(f.OS, name)
+			return ok && rec.At(f.Release).Settable != tunable.ReadOnly
+		}), Knowledge: e.knowledge, Findings: fleet.Of(report),
 	}
 	applied(&o, record.Parse(string(a.Entry("out/applied"))))
 	return o, nil
@@ -215,14 +218,6 @@ func factsOf(ctx context.Context, t *fleet.Target, data []byte) (*fact.Facts, *f
 	}
 	f, err = withWriters(f)
 	return f, a, err
-}
-
-// settable returns a function that reports names that users can set, according to the catalogue.
-func (e *examiner) settable(f *fact.Facts) func(string) bool {
-	return func(name string) bool {
-		rec, ok := e.in.Catalogue.Lookup(f.OS, name)
-		return ok && rec.At(f.Release).Settable != tunable.ReadOnly
-	}
 }
 
 // Bundles returns the captures in a directory as targets, by name.

@@ -46,10 +46,6 @@ func newWriter(w io.Writer) *writer {
 	return &writer{enc, sum}
 }
 
-func (w *writer) end(entries int64, head string) error {
-	return w.enc.Encode(Row{End: &End{entries, head, hex.EncodeToString(w.sum.Sum(nil))}})
-}
-
 // All writes a whole ledger as JSON lines: each entry, its rows, and the files of
 // linerate's own studies, from which Load derives their verdicts. If raw is set, it
 // also writes every other file that the ledger stores.
@@ -83,7 +79,7 @@ func All(ctx context.Context, w io.Writer, s ledger.Reader, raw bool) error {
 	if err != nil {
 		return err
 	}
-	return out.end(last.Seq, last.Hash)
+	return out.enc.Encode(Row{End: &End{last.Seq, last.Hash, hex.EncodeToString(out.sum.Sum(nil))}})
 }
 
 // blob writes the bytes to which a row of sources refers, once.

@@ -115,7 +115,7 @@ func Run(ctx context.Context, s Spec, start func(context.Context) (Source, error
 		r.closed()
 	}
 	r.source.Close()
-	a, m := r.sum(r.elapsed())
+	a, m := r.sum(r.ended - r.Warmup)
 	return a, m, ctx.Err()
 }
 
@@ -170,8 +170,6 @@ func (r *run) finish(at time.Duration) {
 	defer r.mu.Unlock()
 	r.ended = max(r.ended, at)
 }
-
-func (r *run) elapsed() time.Duration { return r.ended - r.Warmup }
 
 // sum returns the account over all shards, and the resources used.
 func (r *run) sum(elapsed time.Duration) (*request.Account, request.Meter) {

@@ -25,12 +25,6 @@ type http1 struct {
 	buf   []byte
 }
 
-func newHTTP1(r *source, on client.Events) *http1 {
-	l := &http1{wire: r.wire(on), heads: r.heads, buf: make([]byte, r.bufferSize())}
-	l.in = bufio.NewReaderSize(&l.more, len(l.buf))
-	return l
-}
-
 // headOf returns a request as sent on the wire.
 func headOf(s *Spec, path string) ([]byte, error) {
 	var b bytes.Buffer

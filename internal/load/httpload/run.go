@@ -63,7 +63,9 @@ func (r *source) Close() {}
 // Lane creates a lane.
 func (r *source) Lane(_ int, tell client.Events) client.Lane {
 	if !r.HTTP2 {
-		return newHTTP1(r, tell)
+		l := &http1{wire: r.wire(tell), heads: r.heads, buf: make([]byte, r.bufferSize())}
+		l.in = bufio.NewReaderSize(&l.more, len(l.buf))
+		return l
 	}
 	return &http2Lane{wire: r.wire(tell), requests: r.fields, in: bufio.NewReaderSize(nil, r.bufferSize())}
 }

@@ -51,7 +51,9 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, engine load.Engine,
 	}
 	cancel()
 	wg.Wait()
-	s.closeAll()
+	for h := range s.next {
+		_ = s.close(h + 1)
+	}
 	return lines.Err()
 }
 
@@ -149,10 +151,4 @@ func (s *server) close(handle uint64) error {
 		return nil
 	}
 	return of.Close()
-}
-
-func (s *server) closeAll() {
-	for h := range s.next {
-		_ = s.close(h + 1)
-	}
 }

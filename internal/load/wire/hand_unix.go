@@ -61,7 +61,9 @@ func Take(socket int) (Opened, error) {
 	}
 	var a answer
 	if err := json.Unmarshal(data[:n], &a); err != nil {
-		closeAll(fd)
+		if fd >= 0 {
+			unix.Close(fd)
+		}
 		return Opened{}, fmt.Errorf("read what was opened: %w", err)
 	}
 	switch {
@@ -88,10 +90,4 @@ func descriptor(oob []byte) (int, error) {
 	}
 	unix.CloseOnExec(fds[0])
 	return fds[0], nil
-}
-
-func closeAll(fd int) {
-	if fd >= 0 {
-		unix.Close(fd)
-	}
 }

@@ -4,9 +4,11 @@ package wire
 
 import (
 	"fmt"
+	"net"
 	"strings"
 
 	"linerate/internal/hint"
+	"linerate/internal/list"
 	"linerate/internal/port"
 )
 
@@ -35,7 +37,11 @@ func (d Device) usable() error {
 }
 
 // noDevice returns the error for an unknown device, with the likely intended one or where others are.
-func noDevice(name string, cause error, known []string) error {
+func noDevice(name string, cause error) error {
+	var known []string
+	if all, err := net.Interfaces(); err == nil {
+		known = list.Map(all, func(i net.Interface) string { return i.Name })
+	}
 	err := fmt.Errorf("device %q: %w", name, cause)
 	if near := hint.Nearest(name, known, 1); len(near) > 0 {
 		return hint.With(err, "did you mean %s?", near[0])

@@ -22,21 +22,11 @@ const (
 func look(name string) (Device, error) {
 	i, err := net.InterfaceByName(name)
 	if err != nil {
-		return Device{}, unknown(name)
+		return Device{}, noDevice(name, errors.New("no such network interface"))
 	}
 	d := Device{Name: name, Index: i.Index, MAC: i.HardwareAddr, MTU: i.MTU, Up: i.Flags&net.FlagUp != 0,
 		Carrier: i.Flags&net.FlagRunning != 0, Queues: 1}
 	return d, nil
-}
-
-func unknown(name string) error {
-	var known []string
-	if all, err := net.Interfaces(); err == nil {
-		for _, i := range all {
-			known = append(known, i.Name)
-		}
-	}
-	return noDevice(name, errors.New("no such network interface"), known)
 }
 
 // NotPermitted adds advice to an error from missing privileges.

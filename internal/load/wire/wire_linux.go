@@ -24,7 +24,7 @@ const (
 func look(name string) (Device, error) {
 	link, err := netlink.LinkByName(name)
 	if err != nil {
-		return Device{}, unknown(name, err)
+		return Device{}, noDevice(name, err)
 	}
 	a := link.Attrs()
 	d := Device{
@@ -50,16 +50,6 @@ func queues(name string, most int) int {
 		return max(1, most)
 	}
 	return max(1, int(c.RxCount+c.CombinedCount))
-}
-
-func unknown(name string, cause error) error {
-	var known []string
-	if links, err := netlink.LinkList(); err == nil {
-		for _, l := range links {
-			known = append(known, l.Attrs().Name)
-		}
-	}
-	return noDevice(name, cause, known)
 }
 
 // OnCPU runs f on a locked operating-system thread, pinned to a CPU (−1: not
@@ -107,7 +97,7 @@ func Wake(tid int) { _ = unix.Tgkill(unix.Getpid(), tid, unix.SIGURG) }
 func Index(name string) (int, error) {
 	link, err := netlink.LinkByName(name)
 	if err != nil {
-		return 0, unknown(name, err)
+		return 0, noDevice(name, err)
 	}
 	return link.Attrs().Index, nil
 }

@@ -140,7 +140,10 @@ func (b *Bed) raze() error {
 	}
 	err := errors.Join(b.gen.do(deleteGroup), b.sink.do(deleteGroup))
 	for _, a := range b.arms {
-		a.dut.close()
+		a.dut.first.close()
+		for _, n := range a.dut.more {
+			n.close()
+		}
 	}
 	b.arms = nil
 	return err

@@ -34,13 +34,6 @@ func (r routers) last() *namespace {
 	return r.first
 }
 
-func (r routers) close() {
-	r.first.close()
-	for _, n := range r.more {
-		n.close()
-	}
-}
-
 // newRouters creates a DUT between two ends of outer namespaces. On an error
 // it also returns what was built.
 func newRouters(gen *namespace, genEnd end, sink *namespace, sinkEnd end, p testbed.HopPath) (r routers, err error) {

@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/host"
 	"linerate/internal/knob"
+	"linerate/internal/list"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
 )
@@ -140,10 +141,4 @@ func (b *Bed) addRoute(v *variant, s setting.Setting) error {
 }
 
 // words quotes a command for a shell.
-func words(argv []string) string {
-	quoted := make([]string, len(argv))
-	for i, a := range argv {
-		quoted[i] = host.Quote(a)
-	}
-	return strings.Join(quoted, " ")
-}
+func words(argv []string) string { return strings.Join(list.Map(argv, host.Quote), " ") }

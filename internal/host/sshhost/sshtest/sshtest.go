@@ -73,7 +73,8 @@ func Start(t testing.TB, o Options) *Server {
 	for range 5 { // the port may be taken in between
 		s.Port = freePort(t)
 		if s.run(t, sshd, o) {
-			s.client(t)
+			s.write(t, "known_hosts", s.KnownHost(t))
+			s.write(t, "config", s.ClientConfig("box"))
 			return s
 		}
 	}
@@ -182,12 +183,6 @@ func (s *Server) answers(o Options) bool {
 	}
 	conn.Close()
 	return true
-}
-
-// client writes configuration and known_hosts for a client that trusts the server.
-func (s *Server) client(t testing.TB) {
-	s.write(t, "known_hosts", s.KnownHost(t))
-	s.write(t, "config", s.ClientConfig("box"))
 }
 
 // ClientConfig returns a Host block of ssh_config(5) for the server.
