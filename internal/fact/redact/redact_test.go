@@ -184,3 +184,17 @@ func TestTable(t *testing.T) {
 		}
 	}
 }
+
+// TestEscapedQuotesOfCommands: an escaped quote opens nothing, or what a shell runs would seem to go on below.
+func TestEscapedQuotesOfCommands(t *testing.T) {
+	for in, want := range map[string]string{
+		`eval value=\"\$$name\"`:    Mark + " " + Mark + "=" + Mark,
+		`echo "a \" b" hunter2`:     Mark + ` "` + Mark + `" ` + Mark,
+		`echo \"hunter2\" \`:        Mark + " " + Mark + ` \`,
+		`echo "not closed hunter2 `: Mark + ` "` + Mark,
+	} {
+		if got, _ := Text(RC, in); got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}
