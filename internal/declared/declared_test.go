@@ -413,8 +413,10 @@ shell script  compose
 6 /boot/loader.conf kern.racct.enable="1"
 11 sysctl.conf kern.ipc.maxsockbuf = 1
 `},
-		"an argument of a function":              {"io.sh", "sysctl -w vm.nr_hugepages=\"$1\"\n", "shell script  \n1 ? vm.nr_hugepages: its value is a variable: $1\n"},
-		"names that OpenBSD and macOS have, too": {"setup.sh", "sysctl -w net.inet.ip.forwarding=1 kern.maxfiles=65536\n", ""},
+		"an argument of a function":                     {"io.sh", "sysctl -w vm.nr_hugepages=\"$1\"\n", "shell script  \n1 ? vm.nr_hugepages: its value is a variable: $1\n"},
+		"a script of rc.d, which rc.conf decides about": {"rc.d/netoptions", "#!/bin/sh\n# FreeBSD\n. /etc/rc.subr\nif checkyesno tcp_extensions; then :; else\n\tsysctl net.inet.tcp.rfc1323=0 >/dev/null\nfi\n", ""},
+		"a script that only mentions rc.d":              {"tune.sh", "#!/bin/sh\n# FreeBSD, after /etc/rc.d/netoptions\nsysctl net.inet.tcp.rfc1323=0\n", "shell script  \n3 sysctl.conf net.inet.tcp.rfc1323 = 0\n"},
+		"names that OpenBSD and macOS have, too":        {"setup.sh", "sysctl -w net.inet.ip.forwarding=1 kern.maxfiles=65536\n", ""},
 		// cozystack/cozystack, Apache-2.0; debops/debops, GPL-3.0; wikimedia/operations-puppet.
 		"labels, sysfs and facts":      {"x.yaml", "annotations:\n  vm.kubevirt.io/os: linux\nsysfs: [{name: kernel/mm/ksm/run, value: '1'}]\nfacts:\n  net.ipv4.tcp_min_snd_mss: true\n", ""},
 		"what Nix evaluated":           {"-", `{"kernel.core_pattern":"|/bin/false","net.ipv4.ip_forward":true,"net.core.somaxconn":128}`, "sysctls  \n1 sysctl.d/declared.conf kernel.core_pattern = |/bin/false\n1 sysctl.d/declared.conf net.ipv4.ip_forward = 1\n1 sysctl.d/declared.conf net.core.somaxconn = 128\n"},

@@ -23,8 +23,8 @@ func readLines(name, text, lang string) []*Host {
 		}
 	}
 	r := lineReader{h: h, lang: lang}
-	if lang == "conf" && !directive.MatchString(text) && !templates.MatchString(name) {
-		return nil // a plain file: read elsewhere
+	if lang == "conf" && !directive.MatchString(text) && !templates.MatchString(name) || lang == "sh" && strings.Contains(text, "/etc/rc.subr") {
+		return nil // a plain file is read elsewhere; what a script of rc.d does depends on rc.conf
 	}
 	r.text(text)
 	return r.hosts()

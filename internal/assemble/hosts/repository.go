@@ -57,7 +57,7 @@ func IsRepository(dir string) bool {
 const maxFiles = 50_000
 
 // skipped lists directories of third-party files and of metadata.
-var skipped = []string{".git", ".hg", "node_modules", "vendor", ".terraform", ".venv", ".direnv"}
+var skipped = []string{".git", ".hg", "openbsd", "OpenBSD", "netbsd", "NetBSD", "dragonfly", "node_modules", "vendor", ".terraform", ".venv", ".direnv"}
 
 // plainName matches names of settings files that a host reads itself.
 var plainName = regexp.MustCompile(`(^|/)(sysctl\.conf(\.local)?|sysctl\.d/[^/]*\.conf|[^/]*(sysctl[^/]*|loader)\.conf(\.sample|\.dist|\.example)?|loader\.conf(\.local|\.d/[^/]*)?|rc\.conf(\.local|\.d/[^/]*)?|pf\.conf|ipfw\.rules|nftables\.conf|iptables/rules\.v[46]|sysconfig/ip6?tables|iptables\.rules|modules-load\.d/[^/]*\.conf|security/limits\.(conf|d/[^/]*\.conf)|udev/rules\.d/[^/]*\.rules|network/[^/]*\.(network|netdev)|network/interfaces|tuned\.conf|modprobe\.d/[^/]*\.conf|[^/]*\.link|default/grub(\.d/[^/]*)?|rc\.local)$`)

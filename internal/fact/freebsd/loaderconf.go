@@ -184,7 +184,7 @@ func (l *loader) parse(path, text string) {
 				dead = true
 				p.Message += "; this loader reads no further in this file"
 			}
-			if !errors.Is(err, errExec) {
+			if !errors.Is(err, errExec) && strings.ContainsAny(text, "=_") { // systemd-boot's file of this name has none
 				l.Problems = append(l.Problems, p)
 			}
 			continue

@@ -46,6 +46,10 @@ func TestRecognise(t *testing.T) {
 		{"etc/sysctl.conf", "# nothing yet\n", fact.Linux, "/etc/sysctl.d/sysctl.conf", fact.Linux},
 		{"sysctl.conf", "# nothing yet\n", "", "", ""},
 		{"x", "Dear reader,\n", "", "", ""},
+		{"jail-www.conf", "www {\n  exec.start = \"/bin/sh /etc/rc\";\n  mount.devfs;\n}\n", fact.FreeBSD, "", ""},
+		{"zfs.conf", "notify 10 {\n  match \"system\" \"ZFS\";\n};\n", fact.FreeBSD, "", ""},
+		{"x", "match out on em0 scrub (no-df)\n", fact.FreeBSD, "/etc/pf.conf", fact.FreeBSD},
+		{"fw.conf", "/sbin/ipfw add 100 allow ip from any to any\nnat 1 tcp from any to me\n/sbin/ipfw nat 1 config if em0\n", fact.FreeBSD, "/etc/ipfw.rules", fact.FreeBSD},
 	} {
 		p, ok := Recognise(c.name, c.text, c.os)
 		if ok != (c.path != "") || p.Path != c.path || p.OS != c.want {
