@@ -1,6 +1,7 @@
 package tunable
 
 import (
+	"regexp"
 	"strings"
 )
 
@@ -21,8 +22,12 @@ func folded(name string) []string {
 	return append(append(names, foldLinux(name)...), foldHost(name)...)
 }
 
+// ofUnit matches what a driver's own loader tunables have for one unit instead of all.
+var ofUnit = regexp.MustCompile(`^(hw\.(?:vtnet|vtblk|pvscsi))\.[0-9]+\.`)
+
 // foldUnits replaces the unit of a device, and the numbers of its queues, by N.
 func foldUnits(name string) string {
+	name = ofUnit.ReplaceAllString(name, "$1.")
 	if !strings.HasPrefix(name, "dev.") && !strings.HasPrefix(name, "hint.") && !strings.HasPrefix(name, "net.wlan.") && !strings.HasPrefix(name, "net.inet.tcp.hpts.") {
 		return name
 	}

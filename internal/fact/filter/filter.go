@@ -174,10 +174,10 @@ func among(f Field, v, a string) match {
 		return maybe
 	case (f == From || f == To) && ofHost(a):
 		switch other, known := prefix(v); {
-		case known && other.Addr().IsLoopback():
-			return yes
-		case known:
+		case known && !other.Addr().IsLoopback():
 			return no
+		case known && other.IsSingleIP(): // the host has one address of 127.0.0.0/8
+			return yes
 		}
 		return maybe
 	case strings.ContainsAny(a, "@<$("): // a set

@@ -164,7 +164,7 @@ func RefusedValue(problems []fact.Problem, l fact.Line) []fact.Problem {
 	case strings.HasPrefix(l.Name, "route_") || strings.HasPrefix(l.Name, "ipv6_route_"):
 		return routeGrammar().refuse(problems, l, words, "route(8) does not take '%s' here, or not with what follows")
 	case rcGrammar().keywords[l.Name]:
-		return rcGrammar().refuse(problems, l, slices.Insert(words, 0, l.Name), "rc.conf(5) does not take '%s' as "+l.Name+" is written here")
+		return rcGrammar().refuse(problems, l, slices.Insert(words, 0, l.Name), "rc.conf(5) does not take "+l.Name+" as it is written here")
 	}
 	return problems
 }

@@ -71,10 +71,10 @@ func commentAt(s string) int {
 func (r *ipfwReader) command(number int, raw, s string) {
 	s = strings.TrimSpace(s)
 	if name, value, ok := strings.Cut(s, "="); ok && variable.MatchString(name) {
-		r.vars[name] = strings.Trim(r.expand(value), `"'`)
+		r.vars[name] = strings.Trim(r.expand(value), `"'`) + strings.Repeat("$", strings.Count(value, `"`)%2) // unknown: it goes on below
 		return
 	}
-	words := strings.Fields(afterComma.ReplaceAllString(strings.ReplaceAll(r.expand(s), `\`, ""), ","))
+	words := strings.Fields(afterComma.ReplaceAllString(strings.NewReplacer(`\`, "", `""`, "$empty").Replace(r.expand(s)), ",")) // such a script fills the variable elsewhere
 	for len(words) > 0 && (path.Base(words[0]) == "ipfw" || strings.HasPrefix(words[0], "-")) {
 		words = words[1:]
 	}

@@ -3,6 +3,7 @@ package freebsd
 import (
 	"cmp"
 	"errors"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -124,7 +125,7 @@ func (p *pfReader) statement(s pfStatement) {
 	case "set":
 		p.set(s, w[1:])
 	case "include":
-		if len(w) > 1 && !p.file(w[1]) {
+		if there, _ := p.files.List(path.Dir(w[min(1, len(w)-1)])); len(there) > 0 && !p.file(w[1]) {
 			p.problems = append(p.problems, fact.Problem{File: s.file, Line: s.line, Text: s.text,
 				Kind: fact.ProblemInclude, Message: w[1] + " is not there"})
 		}
