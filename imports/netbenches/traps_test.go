@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"linerate/imports/netbenches"
-	"linerate/imports/netbenches/nbtest"
 	"linerate/internal/ledger"
 	"linerate/internal/stats"
 )
@@ -49,9 +48,9 @@ func (w *tree) series(dir, key string, base int) []float64 {
 	for i := range 5 {
 		rows := rates(base + 13*i*i)
 		prefix := fmt.Sprintf("%s/bench.%s.%d.", dir, key, i+1)
-		w.write(prefix+"receiver", string(nbtest.Receiver(rows)))
-		w.write(prefix+"sender", string(nbtest.Sender(rates(1_488_000))))
-		out = append(out, nbtest.Median(rows))
+		w.write(prefix+"receiver", string(receiverLog(rows)))
+		w.write(prefix+"sender", string(senderLog(rates(1_488_000))))
+		out = append(out, scriptMedian(rows))
 	}
 	w.write(dir+"/bench."+key+".info", "IMAGE=\"\"\nCFG=\""+key+"\"\nPKTGEN=\"\"\nUNAME=\"FreeBSD dut 14.1-RELEASE x amd64\"")
 	return out
@@ -190,7 +189,7 @@ func TestSeveralSenders(t *testing.T) {
 	w := newTree(t)
 	dir := topic + "/results/l"
 	w.series(dir, "a", 500_000)
-	w.write(dir+"/bench.a.1.sender_gen2", string(nbtest.Sender(rates(1_000_000))))
+	w.write(dir+"/bench.a.1.sender_gen2", string(senderLog(rates(1_000_000))))
 	w.write(dir+"/bench.a.1.sender_gen2_2", "")
 	im := netbenches.NewImport(w.load(), time.Unix(0, 0))
 	err := im.Batches(func(b *ledger.Batch) error {
@@ -240,7 +239,7 @@ func TestHostileTree(t *testing.T) {
 // TestSecondReadingIsTheSame: reading twice gives the same entries, in whatever order workers read.
 func TestSecondReadingIsTheSame(t *testing.T) {
 	dir := t.TempDir()
-	if err := nbtest.Write(dir, nbtest.Options{Studies: 6, Variants: 3, Trials: 12, Rows: 40, Seed: 3}); err != nil {
+	if err := writeArchive(dir, fictitious{Studies: 6, Variants: 3, Trials: 12, Rows: 40, Seed: 3}); err != nil {
 		t.Fatal(err)
 	}
 	digest := func() string {

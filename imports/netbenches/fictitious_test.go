@@ -1,6 +1,6 @@
-// Package nbtest generates fictitious benchmark archives in the formats of
-// the real one, for tests. All numbers come from a seeded generator.
-package nbtest
+package netbenches_test
+
+// Fictitious archives in the formats of the real one. All numbers come from a seeded generator.
 
 import (
 	"bytes"
@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// Options are the size of the archive to write.
-type Options struct {
+// fictitious are the size of the archive to write.
+type fictitious struct {
 	Studies  int
 	Variants int // per study; the first is the control
 	Trials   int // per variant
@@ -22,8 +22,8 @@ type Options struct {
 	Seed     uint64
 }
 
-// Write writes an archive below dir.
-func Write(dir string, o Options) error {
+// writeArchive writes an archive below dir.
+func writeArchive(dir string, o fictitious) error {
 	w := writer{dir: dir, o: o, r: rand.New(rand.NewPCG(o.Seed, 0x6e62))}
 	for i := range o.Studies {
 		w.study(i)
@@ -33,7 +33,7 @@ func Write(dir string, o Options) error {
 
 type writer struct {
 	dir string
-	o   Options
+	o   fictitious
 	r   *rand.Rand
 	err error
 }
@@ -100,9 +100,9 @@ func (w *writer) series(results, name string, rate float64) {
 	var pps strings.Builder
 	for _, n := range order {
 		rows := w.rates(rate * (1 + 0.006*w.r.NormFloat64()))
-		w.file(results+"/bench."+name+"."+n+".receiver", Receiver(rows))
-		w.file(results+"/bench."+name+"."+n+".sender", Sender(w.rates(1_488_000)))
-		pps.WriteString(strconv.FormatFloat(Median(rows), 'g', 8, 64) + "\n")
+		w.file(results+"/bench."+name+"."+n+".receiver", receiverLog(rows))
+		w.file(results+"/bench."+name+"."+n+".sender", senderLog(w.rates(1_488_000)))
+		pps.WriteString(strconv.FormatFloat(scriptMedian(rows), 'g', 8, 64) + "\n")
 	}
 	w.file(results+"/"+name+".pps", []byte(pps.String()))
 }
@@ -115,13 +115,13 @@ func (w *writer) rates(mean float64) []int {
 	return rows
 }
 
-// Receiver returns a receiver's log with one report per second.
-func Receiver(rows []int) []byte {
+// receiverLog returns a receiver's log with one report per second.
+func receiverLog(rows []int) []byte {
 	return log("pkt-gen -N -f rx -i igb2 -w 4 -W", "receiver_body", rows, "Terminated\n")
 }
 
-// Sender returns a sender's log with one report per second.
-func Sender(rows []int) []byte {
+// senderLog returns a sender's log with one report per second.
+func senderLog(rows []int) []byte {
 	sum := 0
 	for _, r := range rows {
 		sum += r
@@ -147,9 +147,9 @@ func log(command, body string, rows []int, end string) []byte {
 	return b.Bytes()
 }
 
-// Median returns what the archive's script computes for a log by Receiver,
+// scriptMedian returns what the archive's script computes for a log by receiverLog,
 // which has 10 lines before the first report and one after the last.
-func Median(rows []int) float64 {
+func scriptMedian(rows []int) float64 {
 	kept := slices.Clone(rows[min(len(rows), 5):max(5, len(rows)-9)])
 	slices.Sort(kept)
 	n := len(kept)
