@@ -18,7 +18,7 @@ import (
 var (
 	// values are pure: data in, data out. Time and seeds are arguments.
 	values = []string{
-		"internal/hint", "internal/list", "internal/yamlfile", "internal/pack", "internal/show", "internal/setting", "internal/port", "internal/export", "internal/site", "internal/load", "internal/testbed",
+		"internal/hint", "internal/list", "internal/lazy", "internal/yamlfile", "internal/pack", "internal/show", "internal/setting", "internal/port", "internal/export", "internal/site", "internal/load", "internal/testbed",
 		"internal/stats", "internal/calc", "internal/fact", "internal/tunable",
 		"internal/role", "internal/audit", "internal/judge", "internal/fleet", "internal/plan", "internal/evidence", "internal/study", "internal/tune", "internal/search", "internal/chart", "internal/document", "internal/report", "internal/compare", "internal/profile",
 		"internal/drop", "internal/appliance", "internal/declared", "internal/queue",

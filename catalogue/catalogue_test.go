@@ -4,13 +4,17 @@ import (
 	"bytes"
 	"flag"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"sync"
 	"testing"
 
+	"linerate/catalogue/appliances"
+	"linerate/internal/appliance"
 	"linerate/internal/audit"
 	"linerate/internal/fact/release"
+	"linerate/internal/pack"
 	"linerate/internal/plan"
 	"linerate/internal/tunable"
 )
@@ -45,8 +49,22 @@ func TestAdviceAgreesWithItsReason(t *testing.T) {
 	}
 }
 
-// TestCompiledIsFresh: the packed catalogue is made from these files.
+// TestCompiledIsFresh: the packed catalogue, and the records of appliances, are made from these files.
 func TestCompiledIsFresh(t *testing.T) {
+	products, err := appliance.Load(os.DirFS("appliances"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, err := pack.Marshal(products)
+	if err == nil {
+		records, err = pack.Compress(records)
+	}
+	if err == nil && *update {
+		err = os.WriteFile("appliances/appliances.pack", records, 0o644)
+	}
+	if again, _ := appliance.Products(); err != nil || !*update && (!bytes.Equal(appliances.Packed, records) || !reflect.DeepEqual(again, products)) {
+		t.Errorf("appliances.pack is not made from these files (%v); run: go test ./catalogue -update", err)
+	}
 	want, err := tunable.Compile(catalogueOf(t), packedRules(t), packedPlans(t), measured(t))
 	if err != nil {
 		t.Fatal(err)

@@ -3,9 +3,10 @@
 // and the names of its pages. Package appliance reads them.
 package appliances
 
-import "embed"
+import _ "embed"
 
-// Files holds the records.
+// Packed holds the records as `go test ./catalogue -update` packs them: every inspection reads them,
+// and their YAML took an eighth of an audit's time.
 //
-//go:embed *.yaml
-var Files embed.FS
+//go:embed appliances.pack
+var Packed []byte

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"linerate/internal/declared"
 	"linerate/internal/evidence"
 	"linerate/internal/hint"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 	"linerate/studies"
 )
@@ -137,7 +137,7 @@ func (s *modelServer) ask(ctx context.Context, args []string, text string) (answ
 }
 
 // plainWord matches a safe argument: not an option, a host or a path.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_][\w.*:+,%-]{0,199}$`)
+var plainWord = lazy.Regexp(`^[A-Za-z0-9_][\w.*:+,%-]{0,199}$`)
 
 // flagged appends the flags with non-empty values to args.
 func flagged(args []string, flags ...string) ([]string, error) {
@@ -145,7 +145,7 @@ func flagged(args []string, flags ...string) ([]string, error) {
 		if flags[i+1] == "" {
 			continue
 		}
-		if !plainWord.MatchString(flags[i+1]) {
+		if !plainWord().MatchString(flags[i+1]) {
 			return nil, fmt.Errorf("%s: %q is not a valid value", flags[i], flags[i+1])
 		}
 		args = append(args, "--"+flags[i]+"="+flags[i+1])
@@ -214,7 +214,7 @@ func (s *modelServer) calc(ctx context.Context, q calculation) (string, error) {
 	if q.What == "" {
 		return s.ask(ctx, []string{"calc", "--json"}, "")
 	}
-	if !plainWord.MatchString(q.What) {
+	if !plainWord().MatchString(q.What) {
 		return "", fmt.Errorf("what: %q is not a calculator", q.What)
 	}
 	var inputs []string

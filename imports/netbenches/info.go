@@ -3,9 +3,10 @@ package netbenches
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 	"time"
+
+	"linerate/internal/lazy"
 )
 
 // Info holds the content of a .info file, which describes a series of trials.
@@ -35,7 +36,7 @@ func ParseInfo(data []byte) (Info, error) {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		m := assignmentLine.FindStringSubmatch(line)
+		m := assignmentLine().FindStringSubmatch(line)
 		if m == nil {
 			return Info{}, fmt.Errorf("line %d: not NAME=value without shell syntax", i+1)
 		}
@@ -46,7 +47,7 @@ func ParseInfo(data []byte) (Info, error) {
 
 // assignmentLine matches NAME="value", NAME='value' or NAME=value without
 // expansions, substitutions, escapes or anything after the value.
-var assignmentLine = regexp.MustCompile("^([A-Za-z_][A-Za-z0-9_]*)=(?:\"([^\"$`\\\\]*)\"|'([^'$`\\\\]*)'|([^\\s;&|<>()\"'$`\\\\]*))\\s*(?:#.*)?$")
+var assignmentLine = lazy.Regexp("^([A-Za-z_][A-Za-z0-9_]*)=(?:\"([^\"$`\\\\]*)\"|'([^'$`\\\\]*)'|([^\\s;&|<>()\"'$`\\\\]*))\\s*(?:#.*)?$")
 
 func (in *Info) set(name, value string) {
 	switch name {
@@ -131,7 +132,7 @@ type Uname struct {
 	OS, Release, Revision, Arch string
 }
 
-var revision = regexp.MustCompile(`^(?:[\w/.]+-)?([rn][0-9]{5,7}(?:-[0-9a-f]{7,12})?)M?:?$`)
+var revision = lazy.Regexp(`^(?:[\w/.]+-)?([rn][0-9]{5,7}(?:-[0-9a-f]{7,12})?)M?:?$`)
 
 // ParseUname parses uname -a. The revision is the source revision in the kernel
 // version: r332390 (Subversion), n311215 or n302145-e69573bc2be (git).
@@ -142,7 +143,7 @@ func ParseUname(s string) Uname {
 	}
 	u := Uname{OS: f[0], Release: f[2], Arch: f[len(f)-1]}
 	for _, w := range f[3:] {
-		if m := revision.FindStringSubmatch(w); m != nil {
+		if m := revision().FindStringSubmatch(w); m != nil {
 			u.Revision = m[1]
 			break
 		}
@@ -151,14 +152,14 @@ func ParseUname(s string) Uname {
 }
 
 var (
-	labelRevision = regexp.MustCompile(`(?:^|[.-])([rn][0-9]{5,7})(?:[.D-]|$)`)
-	labelRelease  = regexp.MustCompile(`^(?:fbsd|FreeBSD-?)?([0-9]+(?:\.[0-9]+)?)(?:[.-](head|stable|current|routing|CURRENT|STABLE))?`)
+	labelRevision = lazy.Regexp(`(?:^|[.-])([rn][0-9]{5,7})(?:[.D-]|$)`)
+	labelRelease  = lazy.Regexp(`^(?:fbsd|FreeBSD-?)?([0-9]+(?:\.[0-9]+)?)(?:[.-](head|stable|current|routing|CURRENT|STABLE))?`)
 )
 
 // RevisionOf returns the source revision in the label of a result folder, as
 // in fbsd16-n311215.D58513, or "" if there is none.
 func RevisionOf(label string) string {
-	if m := labelRevision.FindStringSubmatch(label); m != nil {
+	if m := labelRevision().FindStringSubmatch(label); m != nil {
 		return m[1]
 	}
 	return ""
@@ -167,7 +168,7 @@ func RevisionOf(label string) string {
 // releaseOf returns the release in the label of a result folder, for series
 // without .info: fbsd11.1-yandex is 11.1, fbsd12-head.r332390 is 12-head.
 func releaseOf(label string) string {
-	m := labelRelease.FindStringSubmatch(label)
+	m := labelRelease().FindStringSubmatch(label)
 	if m == nil {
 		return ""
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 )
 
@@ -37,11 +38,11 @@ type RawName struct {
 }
 
 // rawName matches bench[.KEY].ITER[.SUFFIX].
-var rawName = regexp.MustCompile(`^bench\.(?:(.*)\.)?(\d{1,4})(?:\.((?:receiver|sender)(?:_[^.]*)?))?$`)
+var rawName = lazy.Regexp(`^bench\.(?:(.*)\.)?(\d{1,4})(?:\.((?:receiver|sender)(?:_[^.]*)?))?$`)
 
 // ParseRawName parses bench[.KEY].ITER[.SUFFIX].
 func ParseRawName(base string) (n RawName, ok bool) {
-	m := rawName.FindStringSubmatch(base)
+	m := rawName().FindStringSubmatch(base)
 	if m == nil {
 		return n, false
 	}
@@ -56,7 +57,7 @@ func InfoKey(base string) string {
 }
 
 // secretName matches names of files that may hold keys, in lower case.
-var secretName = regexp.MustCompile(`\.(?:key|priv|pem|p12|pfx)$|^ssh_host_|id_rsa|^psk\.txt$`)
+var secretName = lazy.Regexp(`\.(?:key|priv|pem|p12|pfx)$|^ssh_host_|id_rsa|^psk\.txt$`)
 
 type roleName struct {
 	name *regexp.Regexp
@@ -78,7 +79,7 @@ func roleOf(rel string) Role {
 	low := strings.ToLower(base)
 	n, raw := ParseRawName(base)
 	switch {
-	case secretName.MatchString(low):
+	case secretName().MatchString(low):
 		return RoleSecret
 	case inConfigs(rel):
 		return RoleConfig
@@ -122,12 +123,12 @@ type Place struct {
 func (p Place) Canonical() string { return path.Join(p.Hardware, p.NIC, p.Topic, p.Label) }
 
 // placePath matches the last folder of results, with up to three folders above it and those below.
-var placePath = regexp.MustCompile(`^(?:(?:(?:(?:.*/)?([^/]+)/)?([^/]+)/)?([^/]+)/)?results?(?:/(.*))?$`)
+var placePath = lazy.Regexp(`^(?:(?:(?:(?:.*/)?([^/]+)/)?([^/]+)/)?([^/]+)/)?results?(?:/(.*))?$`)
 
 // ParsePlace parses the path of a result folder, ignoring what is above the
 // layout. It returns an empty place without a "results" folder.
 func ParsePlace(dir string) (p Place) {
-	m := placePath.FindStringSubmatch(path.Clean(strings.Trim(dir, "/")))
+	m := placePath().FindStringSubmatch(path.Clean(strings.Trim(dir, "/")))
 	if m == nil {
 		return p
 	}
@@ -137,10 +138,10 @@ func ParsePlace(dir string) (p Place) {
 }
 
 // hardware matches names such as AMD_GX-412TC_4Cores.
-var hardware = regexp.MustCompile(`(?i)^(.*)_([^_]*?)x*cores$`)
+var hardware = lazy.Regexp(`(?i)^(.*)_([^_]*?)x*cores$`)
 
 func parseHardware(s string) (cpu string, cores int) {
-	if m := hardware.FindStringSubmatch(s); m != nil {
+	if m := hardware().FindStringSubmatch(s); m != nil {
 		s = m[1]
 		cores, _ = strconv.Atoi(m[2])
 	}

@@ -4,13 +4,14 @@ import (
 	_ "embed"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
 	"sync"
 
 	"github.com/goccy/go-yaml"
+
+	"linerate/internal/lazy"
 )
 
 //go:embed data/names.yaml
@@ -75,8 +76,8 @@ func (n *names) driver(nic string) string {
 	return ""
 }
 
-var deviceUnit = regexp.MustCompile(`^(dev\.[a-z][a-z0-9_]*)\.[0-9]+(\..+)$`)
+var deviceUnit = lazy.Regexp(`^(dev\.[a-z][a-z0-9_]*)\.[0-9]+(\..+)$`)
 
 // AnyUnit replaces the unit number in a device's sysctl by N, as in the
 // catalogue: a configuration that sets it for every port is about one tunable.
-func AnyUnit(name string) string { return deviceUnit.ReplaceAllString(name, "${1}.N$2") }
+func AnyUnit(name string) string { return deviceUnit().ReplaceAllString(name, "${1}.N$2") }

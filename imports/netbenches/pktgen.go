@@ -2,10 +2,11 @@ package netbenches
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"linerate/internal/lazy"
 )
 
 // Interval is a line of pkt-gen's periodic report.
@@ -56,11 +57,11 @@ func ParseLog(data []byte) Log {
 }
 
 // summaryLine is "Received N packets … in S seconds." or the sender's equivalent.
-var summaryLine = regexp.MustCompile(`^(?:Received|Sent) (\d+) packets,?(?:.*? in ([\d.]+))?`)
+var summaryLine = lazy.Regexp(`^(?:Received|Sent) (\d+) packets,?(?:.*? in ([\d.]+))?`)
 
 // other parses a line that is not a periodic report.
 func (l *Log) other(line []byte) {
-	summary := summaryLine.FindSubmatch(line)
+	summary := summaryLine().FindSubmatch(line)
 	switch {
 	case l.Lines == 1 && bytes.HasPrefix(line, []byte("CMD")):
 		_, command, _ := strings.Cut(string(line), ":")
@@ -133,23 +134,23 @@ func IsEquilibrium(data []byte) bool {
 
 // The lines of an equilibrium log that are read; older versions of the tool write them in different case.
 var (
-	frameLine    = regexp.MustCompile(`(?i)ethernet frame size[= ]*(\d+)`)
-	estimateLine = regexp.MustCompile(`(?i)^estimated equilibrium([^(]*)(?:\([^:]*:[= ]*([\d.]*))?`)
-	afterEquals  = regexp.MustCompile(`=[= ]*([\d.]*)[^=]*$`)
+	frameLine    = lazy.Regexp(`(?i)ethernet frame size[= ]*(\d+)`)
+	estimateLine = lazy.Regexp(`(?i)^estimated equilibrium([^(]*)(?:\([^:]*:[= ]*([\d.]*))?`)
+	afterEquals  = lazy.Regexp(`=[= ]*([\d.]*)[^=]*$`)
 )
 
 // ParseEquilibrium parses such a log.
 func ParseEquilibrium(data []byte) Equilibrium {
 	var e Equilibrium
 	for line := range strings.Lines(string(data)) {
-		if m := frameLine.FindStringSubmatch(line); m != nil {
+		if m := frameLine().FindStringSubmatch(line); m != nil {
 			e.Frame, _ = strconv.Atoi(m[1])
 		}
 		// Estimated Equilibrium Ethernet throughput= E Mb/s (maximum value seen: M Mb/s)
-		if m := estimateLine.FindStringSubmatch(line); m != nil {
+		if m := estimateLine().FindStringSubmatch(line); m != nil {
 			e.Maximum = number(m[2])
 			e.Estimate, e.Done = 0, strings.Contains(m[1], "=")
-			if v := afterEquals.FindStringSubmatch(m[1]); v != nil {
+			if v := afterEquals().FindStringSubmatch(m[1]); v != nil {
 				e.Estimate = number(v[1])
 			}
 		}

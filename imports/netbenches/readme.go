@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"math"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/evidence"
+	"linerate/internal/lazy"
 	"linerate/internal/stats"
 )
 
@@ -60,16 +60,16 @@ func parseReadme(name string, data []byte) *Readme {
 }
 
 var (
-	headLine  = regexp.MustCompile(`^\s*N\s+Min\s+Max\s+Median\s+Avg\s+Stddev\s*$`)
-	rowLine   = regexp.MustCompile(`^\s*[x+*%#@O]\s+(\d{1,9})\s+(\S+)\s+(\S+)\s+\S+\s+(\S+)\s+\S+\s*$`)
-	testLine  = regexp.MustCompile(`^\s*(Difference at|No difference proven at) [0-9.]+% confidence\s*$`)
-	deltaLine = regexp.MustCompile(`^\s*(\S+?)(%?) \+/- (\S+?)%?\s*$`)
+	headLine  = lazy.Regexp(`^\s*N\s+Min\s+Max\s+Median\s+Avg\s+Stddev\s*$`)
+	rowLine   = lazy.Regexp(`^\s*[x+*%#@O]\s+(\d{1,9})\s+(\S+)\s+(\S+)\s+\S+\s+(\S+)\s+\S+\s*$`)
+	testLine  = lazy.Regexp(`^\s*(Difference at|No difference proven at) [0-9.]+% confidence\s*$`)
+	deltaLine = lazy.Regexp(`^\s*(\S+?)(%?) \+/- (\S+?)%?\s*$`)
 )
 
 // blocks finds the ministat outputs in a text.
 func blocks(lines []string) (out []Block) {
 	for i, l := range lines {
-		if !headLine.MatchString(l) {
+		if !headLine().MatchString(l) {
 			continue
 		}
 		b := Block{Line: i + 1}
@@ -87,7 +87,7 @@ func blocks(lines []string) (out []Block) {
 
 // line parses a line of a block, and returns false if the block has ended.
 func (b *Block) line(line string) bool {
-	if m := rowLine.FindStringSubmatch(line); m != nil {
+	if m := rowLine().FindStringSubmatch(line); m != nil {
 		b.Rows = append(b.Rows, Row{N: int(printed(m[1])), Min: printed(m[2]), Max: printed(m[3]), Avg: printed(m[4])})
 		return true
 	}
@@ -95,11 +95,11 @@ func (b *Block) line(line string) bool {
 		return false
 	}
 	r := &b.Rows[len(b.Rows)-1]
-	if m := testLine.FindStringSubmatch(line); m != nil {
+	if m := testLine().FindStringSubmatch(line); m != nil {
 		r.Tested, r.Differs = true, m[1] == "Difference at"
 		return true
 	}
-	if m := deltaLine.FindStringSubmatch(line); m != nil && r.Differs {
+	if m := deltaLine().FindStringSubmatch(line); m != nil && r.Differs {
 		if m[2] == "%" {
 			r.Percent, r.PercentError = finite(printed(m[1])), finite(printed(m[3]))
 		}

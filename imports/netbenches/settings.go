@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"linerate/internal/lazy"
 	"linerate/internal/ledger"
 )
 
@@ -79,11 +79,11 @@ func kernelSettings(s Assignment) []Assignment {
 }
 
 // valueText matches a value in quotes, after an unclosed one, or up to a comment.
-var valueText = regexp.MustCompile(`^\s*(?:"([^"]*)"|'([^']*)'|["'](.*)|([^#]*))`)
+var valueText = lazy.Regexp(`^\s*(?:"([^"]*)"|'([^']*)'|["'](.*)|([^#]*))`)
 
 // unquote removes quotes and a trailing comment.
 func unquote(v string) string {
-	m := valueText.FindStringSubmatch(v)
+	m := valueText().FindStringSubmatch(v)
 	return m[1] + m[2] + strings.Trim(m[3], `"'`) + strings.TrimSpace(m[4])
 }
 
@@ -115,7 +115,7 @@ func pick(cond bool, yes, no string) string {
 	return no
 }
 
-var flagWord = regexp.MustCompile(`^-?(tso[46]?|lro|[rt]xcsum6?|vlanhw[a-z]+|vlanmtu|polling|toe[46]?|netmap|promisc|jumbobuf|nomap|rxtls|txtls(?:rtlmt)?|link[0-2]|wol(?:_[a-z]+)?|inet6)$`)
+var flagWord = lazy.Regexp(`^-?(tso[46]?|lro|[rt]xcsum6?|vlanhw[a-z]+|vlanmtu|polling|toe[46]?|netmap|promisc|jumbobuf|nomap|rxtls|txtls(?:rtlmt)?|link[0-2]|wol(?:_[a-z]+)?|inet6)$`)
 
 // interfaceFlags returns the flags in an ifconfig_ line; addresses do not
 // count as settings.
@@ -130,7 +130,7 @@ func interfaceFlags(s Assignment) []Assignment {
 		switch {
 		case w == "inet6":
 			continue
-		case flagWord.MatchString(w):
+		case flagWord().MatchString(w):
 			f.Name, f.Value = "ifconfig:"+strings.TrimPrefix(w, "-"), pick(w[0] == '-', "off", "on")
 		case (w == "mtu" || w == "media" || w == "mediaopt" || w == "fib" || w == "-mediaopt") && next != "":
 			f.Name, f.Value = "ifconfig:"+w, next

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"linerate/internal/hint"
+	"linerate/internal/lazy"
 )
 
 // Format is the format of log lines: variables separated by literal text, or JSON.
@@ -117,11 +117,11 @@ var nginxFields = map[string]Field{
 }
 
 // nginxVariable matches a variable after its $.
-var nginxVariable = regexp.MustCompile(`^(?:\{([^}]+)\}|(\w+))`)
+var nginxVariable = lazy.Regexp(`^(?:\{([^}]+)\}|(\w+))`)
 
 // nginx parses the variable after a $ and returns the rest.
 func (f *Format) nginx(s string) (rest string, err error) {
-	m := nginxVariable.FindStringSubmatch(s)
+	m := nginxVariable().FindStringSubmatch(s)
 	if m == nil {
 		return "", errors.New("a $ without a variable's name")
 	}
@@ -140,7 +140,7 @@ var apacheFields = map[string]Field{"t": Time, "D": Latency, "T": Latency, "s": 
 
 // apacheDirective matches what follows a %: conditions (400,501), < or >, an argument in
 // braces, and the letter; %^FB is the time to the first byte.
-var apacheDirective = regexp.MustCompile(`^[!0-9,<>]*(?:\{([^}]*)\})?(\^..|[^{!0-9,<>])`)
+var apacheDirective = lazy.Regexp(`^[!0-9,<>]*(?:\{([^}]*)\})?(\^..|[^{!0-9,<>])`)
 
 // apache parses what follows a % and returns the rest.
 func (f *Format) apache(s string) (rest string, err error) {
@@ -148,7 +148,7 @@ func (f *Format) apache(s string) (rest string, err error) {
 		f.last().literal += "%"
 		return rest, nil
 	}
-	m := apacheDirective.FindStringSubmatch(s)
+	m := apacheDirective().FindStringSubmatch(s)
 	if m == nil {
 		return "", errors.New("a % without its letter, or a %{ without its }")
 	}

@@ -11,13 +11,13 @@ import (
 
 // MemoryLimit is a limit of pf that grows with memory.
 type MemoryLimit struct {
-	Name string `yaml:"name"`
+	Name string `yaml:"name" cbor:",omitzero"`
 	// EachMiB is the limit per whole MiB of memory, between Least and Most if they are set.
-	EachMiB uint64 `yaml:"each_mib"`
-	Least   uint64 `yaml:"least"`
-	Most    uint64 `yaml:"most"`
+	EachMiB uint64 `yaml:"each_mib" cbor:",omitzero"`
+	Least   uint64 `yaml:"least" cbor:",omitzero"`
+	Most    uint64 `yaml:"most" cbor:",omitzero"`
 	// In is the part of the product that computes it.
-	In string `yaml:"in"`
+	In string `yaml:"in" cbor:",omitzero"`
 }
 
 // Limit returns the limit that the product sets by itself on a host with the given bytes of memory,
@@ -50,18 +50,18 @@ func AddLimits(f *fact.Facts) {
 
 // Node is a place in a product's tree that sets one tunable.
 type Node struct {
-	Name string `yaml:"name"`
-	Node string `yaml:"node"`
+	Name string `yaml:"name" cbor:",omitzero"`
+	Node string `yaml:"node" cbor:",omitzero"`
 	// Older is the node in releases before Since.
-	Since string `yaml:"since"`
-	Older string `yaml:"older"`
+	Since string `yaml:"since" cbor:",omitzero"`
+	Older string `yaml:"older" cbor:",omitzero"`
 	// Enable and Disable are the tunable's values for the node's values enable and disable.
-	Enable  string `yaml:"enable"`
-	Disable string `yaml:"disable"`
+	Enable  string `yaml:"enable" cbor:",omitzero"`
+	Disable string `yaml:"disable" cbor:",omitzero"`
 	// Every means that with conf.all it also writes conf.default and each interface's own value.
-	Every bool `yaml:"every"`
+	Every bool `yaml:"every" cbor:",omitzero"`
 	// Default is the node's value unless its user sets it.
-	Default string `yaml:"default"`
+	Default string `yaml:"default" cbor:",omitzero"`
 }
 
 // At reports whether a line's place is the node, in any release.

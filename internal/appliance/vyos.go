@@ -2,13 +2,13 @@ package appliance
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/redact"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 )
 
@@ -33,14 +33,14 @@ func (l leaf) at(words ...string) ([]string, bool) {
 }
 
 // vyosRelease matches the release at the end of a config.boot.
-var vyosRelease = regexp.MustCompile(`(?m)^\s*(?://|/\*)\s*Release version:\s*(?:VyOS )?v?([0-9][0-9A-Za-z.-]*)`)
+var vyosRelease = lazy.Regexp(`(?m)^\s*(?://|/\*)\s*Release version:\s*(?:VyOS )?v?([0-9][0-9A-Za-z.-]*)`)
 
 // readVyOS parses a config.boot, with braces or as `set` lines.
 func readVyOS(p *Product, files []File) Config {
 	v := &vyos{p: p}
 	for _, f := range files {
 		v.file = f.Path
-		if m := vyosRelease.FindStringSubmatch(f.Text); m != nil {
+		if m := vyosRelease().FindStringSubmatch(f.Text); m != nil {
 			v.c.Version = m[1]
 		}
 		for _, l := range v.tree(f.Text) {
@@ -89,11 +89,11 @@ type vyos struct {
 }
 
 // word matches a word of a line of VyOS or UCI, with or without quotes.
-var word = regexp.MustCompile(`'([^']*)'|"([^"]*)"|([^ \t]+)`)
+var word = lazy.Regexp(`'([^']*)'|"([^"]*)"|([^ \t]+)`)
 
 // words splits a line at blanks, with quoted words.
 func words(s string) []string {
-	return list.Map(word.FindAllStringSubmatch(s, -1), func(m []string) string { return strings.Join(m[1:], "") })
+	return list.Map(word().FindAllStringSubmatch(s, -1), func(m []string) string { return strings.Join(m[1:], "") })
 }
 
 // tree parses a text into leaves.
@@ -105,7 +105,7 @@ func (v *vyos) tree(text string) []leaf {
 	for i, raw := range lines {
 		s := strings.TrimSpace(raw)
 		if comment || strings.HasPrefix(s, "/*") {
-			comment = !strings.Contains(s, "*/") && !vyosRelease.MatchString(s) // a capture keeps only the release
+			comment = !strings.Contains(s, "*/") && !vyosRelease().MatchString(s) // a capture keeps only the release
 			continue
 		}
 		if s == "" || s[0] == '#' || strings.HasPrefix(s, "//") {

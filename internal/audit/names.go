@@ -3,7 +3,6 @@ package audit
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
 	"linerate/internal/hint"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 	"linerate/internal/setting"
 	"linerate/internal/tunable"
@@ -29,17 +29,17 @@ func (a *auditor) running(name string) (exists, known bool) {
 }
 
 // sysctlName matches a name for sysctl(8), also in a script or a profile.
-var sysctlName = regexp.MustCompile(`^(net|kernel|vm|fs)\.[a-z0-9_./-]+$`)
+var sysctlName = lazy.Regexp(`^(net|kernel|vm|fs)\.[a-z0-9_./-]+$`)
 
 // closedName matches families of tunables that FreeBSD alone extends, ofService a variable of a service, which may be a port's.
 var (
-	closedName = regexp.MustCompile(`^(?:net\.(?:inet6?|link|isr|pf|bpf)|kern\.ipc|vm|security|hw\.(?:ix|ixl|em|igb|igc|vtnet|ice|mlx|cxgbe|bnxt|pci)|dev\.(?:ix|ixl|em|igb|igc|vtnet|ice))\.`)
-	ofService  = regexp.MustCompile(`_(?:en\w*|flags?|program|config|user|group|conf|pidfile|rules|\w+_\w+)$`)
+	closedName = lazy.Regexp(`^(?:net\.(?:inet6?|link|isr|pf|bpf)|kern\.ipc|vm|security|hw\.(?:ix|ixl|em|igb|igc|vtnet|ice|mlx|cxgbe|bnxt|pci)|dev\.(?:ix|ixl|em|igb|igc|vtnet|ice))\.`)
+	ofService  = lazy.Regexp(`_(?:en\w*|flags?|program|config|user|group|conf|pidfile|rules|\w+_\w+)$`)
 )
 
 // unknown reports names that are not in the catalogue: typos as errors, others only where they matter.
 func (a *auditor) unknown(j judged) []candidate {
-	if j.rec != nil || j.Stage == fact.Hints || strings.HasPrefix(j.Name, "systemd.link.") || strings.HasPrefix(j.Name, "hint.") || j.Stage == fact.Conf && !sysctlName.MatchString(j.Name) || j.Stage == fact.Field || a.product != nil && a.product.Has(j.Name) {
+	if j.rec != nil || j.Stage == fact.Hints || strings.HasPrefix(j.Name, "systemd.link.") || strings.HasPrefix(j.Name, "hint.") || j.Stage == fact.Conf && !sysctlName().MatchString(j.Name) || j.Stage == fact.Field || a.product != nil && a.product.Has(j.Name) {
 		return nil
 	}
 	exists, known := a.running(j.Name)
@@ -72,19 +72,19 @@ func (a *auditor) unknown(j judged) []candidate {
 		c.Severity, c.Action = Warning, Remove
 	case denied && of == "near":
 		c.Severity, c.Action = Error, Change
-	case of == "near" && (a.closed(j) || a.f.OS == fact.Linux || closedName.MatchString(j.Name) || j.Stage == fact.RCConf && !ofService.MatchString(j.Name)):
+	case of == "near" && (a.closed(j) || a.f.OS == fact.Linux || closedName().MatchString(j.Name) || j.Stage == fact.RCConf && !ofService().MatchString(j.Name)):
 		c.Severity, c.Action = Warning, Change
 	}
 	return []candidate{c}
 }
 
 // unitWithin matches a name under dev. with the unit directly after the driver.
-var unitWithin = regexp.MustCompile(`^dev\.([a-z_][a-z0-9_]*[a-z_])([0-9]+)\.([a-z_][A-Za-z0-9_.]*)$`)
+var unitWithin = lazy.Regexp(`^dev\.([a-z_][a-z0-9_]*[a-z_])([0-9]+)\.([a-z_][A-Za-z0-9_.]*)$`)
 
 // joinedUnit reports an interface name in place of a device: dev.igc0.x for dev.igc.0.x. Driver and unit are separate nodes
 // (sys/kern/subr_bus.c).
 func (a *auditor) joinedUnit(j judged) []candidate {
-	m := unitWithin.FindStringSubmatch(j.Name)
+	m := unitWithin().FindStringSubmatch(j.Name)
 	if m == nil || a.f.OS != fact.FreeBSD || j.Stage != fact.Sysctl && j.Stage != fact.Loader {
 		return nil
 	}

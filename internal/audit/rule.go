@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact/release"
+	"linerate/internal/list"
 	"linerate/internal/setting"
 	"linerate/internal/yamlfile"
 )
@@ -28,83 +29,83 @@ const (
 // Rule is one check as data: its finding is reported if its condition holds.
 // docs/reference/audit.md lists the names in expressions; texts may contain expressions in ${}.
 type Rule struct {
-	ID       string   `yaml:"id"`
-	Kind     Kind     `yaml:"kind"`
-	Severity Severity `yaml:"severity"`
-	Action   Action   `yaml:"action"`
-	OS       string   `yaml:"os"`
+	ID       string   `yaml:"id" cbor:",omitzero"`
+	Kind     Kind     `yaml:"kind" cbor:",omitzero"`
+	Severity Severity `yaml:"severity" cbor:",omitzero"`
+	Action   Action   `yaml:"action" cbor:",omitzero"`
+	OS       string   `yaml:"os" cbor:",omitzero"`
 	// Roles lists the roles that the rule is for; empty means all. "!" excludes a role.
-	Roles []string `yaml:"roles"`
+	Roles []string `yaml:"roles" cbor:",omitzero"`
 	// Since and Until limit the releases: from, and before.
-	Since release.Release `yaml:"since"`
-	Until release.Release `yaml:"until"`
+	Since release.Release `yaml:"since" cbor:",omitzero"`
+	Until release.Release `yaml:"until" cbor:",omitzero"`
 	// Each is host (the default), line, lost, nic, shaper or counter.
-	Each string `yaml:"each"`
+	Each string `yaml:"each" cbor:",omitzero"`
 	// Names lists the tunables (globs, with units folded as in the catalogue) or counters that a
 	// rule for lines or counters applies to; "!" excludes.
-	Names []string `yaml:"names"`
+	Names []string `yaml:"names" cbor:",omitzero"`
 	// When is the condition; "" is always true.
-	When string `yaml:"when"`
+	When string `yaml:"when" cbor:",omitzero"`
 	// Worse is the condition under which the finding is one severity higher.
-	Worse string `yaml:"worse"`
+	Worse string `yaml:"worse" cbor:",omitzero"`
 	// Name is the subject of the finding, a text with ${}; "" means the name of the line, interface
 	// or counter.
-	Name string `yaml:"name"`
+	Name string `yaml:"name" cbor:",omitzero"`
 	// At lists tunables, or "pf.conf:limit.NAME" for a pf limit, "pf.conf:scrub", "ipfw:nat",
 	// "nft:notrack" for rules, "service:NAME:WORD" for a line of a daemon, "class:NAME" for an
 	// interface of a driver class. The finding is placed at the first that a file of the host sets.
-	At      []string `yaml:"at"`
-	Message string   `yaml:"message"`
-	Why     string   `yaml:"why"`
-	Fix     string   `yaml:"fix"`
+	At      []string `yaml:"at" cbor:",omitzero"`
+	Message string   `yaml:"message" cbor:",omitzero"`
+	Why     string   `yaml:"why" cbor:",omitzero"`
+	Fix     string   `yaml:"fix" cbor:",omitzero"`
 	// Sets lists the settings in the fix, NAME=VALUE, as texts with ${}.
-	Sets    []string `yaml:"sets"`
-	Sources []string `yaml:"sources"`
+	Sets    []string `yaml:"sets" cbor:",omitzero"`
+	Sources []string `yaml:"sources" cbor:",omitzero"`
 	// Covers lists the rules whose less specific finding at the same place is dropped.
-	Covers []string `yaml:"covers"`
+	Covers []string `yaml:"covers" cbor:",omitzero"`
 	// Fires and Silent are hosts on which the rule must and must not report.
-	Fires  []Example `yaml:"fires"`
-	Silent []Example `yaml:"silent"`
+	Fires  []Example `yaml:"fires" cbor:",omitzero"`
+	Silent []Example `yaml:"silent" cbor:",omitzero"`
 
 	file string
 }
 
 // Example is a small host for testing a rule.
 type Example struct {
-	Note    string `yaml:"note"`
-	Release string `yaml:"release"`
-	Role    string `yaml:"role"`
+	Note    string `yaml:"note" cbor:",omitzero"`
+	Release string `yaml:"release" cbor:",omitzero"`
+	Role    string `yaml:"role" cbor:",omitzero"`
 	// Files maps paths to the text of files.
-	Files map[string]string `yaml:"files"`
+	Files map[string]string `yaml:"files" cbor:",omitzero"`
 	// Live holds running values, Counters kernel counters.
-	Live     map[string]string `yaml:"live"`
-	Counters map[string]uint64 `yaml:"counters"`
-	Memory   uint64            `yaml:"memory"`
-	CPUs     int               `yaml:"cpus"`
-	Cores    int               `yaml:"cores"`
-	NICs     []ExampleNIC      `yaml:"nics"`
+	Live     map[string]string `yaml:"live" cbor:",omitzero"`
+	Counters map[string]uint64 `yaml:"counters" cbor:",omitzero"`
+	Memory   uint64            `yaml:"memory" cbor:",omitzero"`
+	CPUs     int               `yaml:"cpus" cbor:",omitzero"`
+	Cores    int               `yaml:"cores" cbor:",omitzero"`
+	NICs     []ExampleNIC      `yaml:"nics" cbor:",omitzero"`
 	// Rates are interrupts per second, by name ("irq24: ix0:rxq0").
-	Rates    map[string]float64 `yaml:"rates"`
-	PFStates *uint64            `yaml:"pf_states"`
+	Rates    map[string]float64 `yaml:"rates" cbor:",omitzero"`
+	PFStates *uint64            `yaml:"pf_states" cbor:",omitzero"`
 	// Conntrack holds the number of entries and the limit of Linux's connection tracking.
-	Conntrack []uint64 `yaml:"conntrack"`
+	Conntrack []uint64 `yaml:"conntrack" cbor:",omitzero"`
 	// IPFWRules is the number of ipfw rules.
-	IPFWRules int      `yaml:"ipfw_rules"`
-	Services  []string `yaml:"services"`
-	Modules   []string `yaml:"modules"`
+	IPFWRules int      `yaml:"ipfw_rules" cbor:",omitzero"`
+	Services  []string `yaml:"services" cbor:",omitzero"`
+	Modules   []string `yaml:"modules" cbor:",omitzero"`
 }
 
 // ExampleNIC is an interface of an Example.
 type ExampleNIC struct {
-	Name     string   `yaml:"name"`
-	Driver   string   `yaml:"driver"`
-	Kind     string   `yaml:"kind"`
-	RXQueues int      `yaml:"rx_queues"`
-	Speed    uint64   `yaml:"speed"`
-	Options  []string `yaml:"options"`
-	Members  []string `yaml:"members"`
+	Name     string   `yaml:"name" cbor:",omitzero"`
+	Driver   string   `yaml:"driver" cbor:",omitzero"`
+	Kind     string   `yaml:"kind" cbor:",omitzero"`
+	RXQueues int      `yaml:"rx_queues" cbor:",omitzero"`
+	Speed    uint64   `yaml:"speed" cbor:",omitzero"`
+	Options  []string `yaml:"options" cbor:",omitzero"`
+	Members  []string `yaml:"members" cbor:",omitzero"`
 	// FlowControl is rx, tx, full or none.
-	FlowControl string `yaml:"flow_control"`
+	FlowControl string `yaml:"flow_control" cbor:",omitzero"`
 }
 
 // RuleSet is a set of rules, sorted by id, with the lists that checks use.
@@ -116,63 +117,63 @@ type RuleSet struct {
 // Lists holds knowledge of the checks other than conditions.
 type Lists struct {
 	// Classes maps a class to its drivers.
-	Classes map[string][]string `yaml:"classes"`
+	Classes map[string][]string `yaml:"classes" cbor:",omitzero"`
 	// RCModules maps variables of rc.conf to the module that they load.
-	RCModules map[string]string `yaml:"rc_modules"`
+	RCModules map[string]string `yaml:"rc_modules" cbor:",omitzero"`
 	// Policies lists tunables (globs) that define what is permitted, not performance: measurements
 	// cannot prove or refute them.
-	Policies []string `yaml:"policies"`
+	Policies []string `yaml:"policies" cbor:",omitzero"`
 	// Distributions lists tunables (globs) that distributions set in their own files, so that a
 	// host does not have the kernel's default.
-	Distributions []string `yaml:"distributions"`
+	Distributions []string `yaml:"distributions" cbor:",omitzero"`
 	// Repeatable lists names (globs) that may occur several times, each with an effect.
-	Repeatable []string `yaml:"repeatable"`
+	Repeatable []string `yaml:"repeatable" cbor:",omitzero"`
 	// Small lists the roles of machines that may have less than 1 GiB of memory.
-	Small []string `yaml:"small"`
+	Small []string `yaml:"small" cbor:",omitzero"`
 	// Transforms lists sysctls that read back differently than written.
-	Transforms []string `yaml:"transforms"`
+	Transforms []string `yaml:"transforms" cbor:",omitzero"`
 	// Whole maps a system to prefixes of names for which the catalogue is complete, for kernels as
 	// released by kernel.org and FreeBSD.
-	Whole map[string][]string `yaml:"whole"`
+	Whole map[string][]string `yaml:"whole" cbor:",omitzero"`
 	// BootWords lists kernel parameters (globs) that select what is booted and shown at boot, not
 	// how the host runs.
-	BootWords []string `yaml:"boot_words"`
+	BootWords []string `yaml:"boot_words" cbor:",omitzero"`
 	// NotGeneric lists the kernel options that GENERIC lacks.
-	NotGeneric []string `yaml:"not_generic"`
+	NotGeneric []string `yaml:"not_generic" cbor:",omitzero"`
 	// InGeneric lists the modules built into GENERIC.
-	InGeneric []string `yaml:"in_generic"`
+	InGeneric []string `yaml:"in_generic" cbor:",omitzero"`
 	// PCTSysctls lists the sysctls that Proxmox VE accepts in a container's configuration.
-	PCTSysctls []string `yaml:"pct_sysctls"`
+	PCTSysctls []string `yaml:"pct_sysctls" cbor:",omitzero"`
 	// KubernetesSafe lists the sysctls that a kubelet allows in any pod.
-	KubernetesSafe []string `yaml:"kubernetes_safe"`
+	KubernetesSafe []string `yaml:"kubernetes_safe" cbor:",omitzero"`
 	// Brings maps modules (globs) to the modules that they also load.
-	Brings map[string][]string `yaml:"brings"`
+	Brings map[string][]string `yaml:"brings" cbor:",omitzero"`
 	// Writes describes the side effects of writing tunables.
-	Writes []*Write `yaml:"writes"`
+	Writes []*Write `yaml:"writes" cbor:",omitzero"`
 	// Writers lists the programs that write tunables by themselves.
-	Writers []*Writer `yaml:"writers"`
+	Writers []*Writer `yaml:"writers" cbor:",omitzero"`
 	// RCVariables and Modules are the variables of a stock rc.conf and the modules of a stock
 	// kernel, separated by blanks.
-	RCVariables words `yaml:"rc_variables"`
+	RCVariables words `yaml:"rc_variables" cbor:",omitzero"`
 	// KernelWords are the words of the kernel's command line.
-	KernelWords words `yaml:"kernel_words"`
+	KernelWords words `yaml:"kernel_words" cbor:",omitzero"`
 	// PFLimits and PFTimeouts are the names known to pfctl(8).
-	PFLimits   words `yaml:"pf_limits"`
-	PFTimeouts words `yaml:"pf_timeouts"`
-	Modules    words `yaml:"modules"`
+	PFLimits   words `yaml:"pf_limits" cbor:",omitzero"`
+	PFTimeouts words `yaml:"pf_timeouts" cbor:",omitzero"`
+	Modules    words `yaml:"modules" cbor:",omitzero"`
 	// LinkKeys are the keys of systemd.link(5).
-	LinkKeys words `yaml:"link_keys"`
+	LinkKeys words `yaml:"link_keys" cbor:",omitzero"`
 	// Remarks maps the rules of the audit's own checks to their texts.
-	Remarks map[string]Remark `yaml:"remarks"`
+	Remarks map[string]Remark `yaml:"remarks" cbor:",omitzero"`
 	// Consequences says, by system and by the stage that reads the line, what the system does with
 	// an unknown name; "module" is for a module that the loader does not find.
-	Consequences map[string]map[string]string `yaml:"consequences"`
+	Consequences map[string]map[string]string `yaml:"consequences" cbor:",omitzero"`
 	// MechanismWords describes, by system and mechanism, a name that cannot be set where it is.
-	MechanismWords map[string]map[setting.Mechanism]string `yaml:"mechanism_words"`
+	MechanismWords map[string]map[setting.Mechanism]string `yaml:"mechanism_words" cbor:",omitzero"`
 	// LateModules maps modules that are loaded after sysctl.d is applied to what loads them.
-	LateModules map[string]string `yaml:"late_modules"`
+	LateModules map[string]string `yaml:"late_modules" cbor:",omitzero"`
 	// IfconfigWords are the parameters of ifconfig(8) that accept a leading dash.
-	IfconfigWords words `yaml:"ifconfig_words"`
+	IfconfigWords words `yaml:"ifconfig_words" cbor:",omitzero"`
 }
 
 // words is a text of names separated by blanks.
@@ -236,8 +237,8 @@ func LoadRules(fsys fs.FS) (*RuleSet, error) {
 
 // RuleFile is a file of catalogue/rules.
 type RuleFile struct {
-	Rules []*Rule `yaml:"rules"`
-	Lists `yaml:",inline"`
+	Rules []*Rule `yaml:"rules" cbor:",omitzero"`
+	Lists `yaml:",inline" cbor:",omitzero"`
 }
 
 // forHost reports whether the rule is for a host of this system, release and role.
@@ -275,9 +276,6 @@ func taken(patterns []string, name string) bool {
 // takes reports whether Names match a name in any of its spellings.
 func (r *Rule) takes(spellings []string) bool {
 	return listed(r.Names, func(pattern string) bool {
-		return slices.ContainsFunc(spellings, func(s string) bool {
-			ok, err := path.Match(pattern, s)
-			return err == nil && ok
-		})
+		return slices.ContainsFunc(spellings, func(s string) bool { return list.Globs(pattern, s) })
 	})
 }

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"math/big"
-	"regexp"
 	"slices"
 	"strings"
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/redact"
+	"linerate/internal/lazy"
 	"linerate/internal/setting"
 	"linerate/internal/tunable"
 )
@@ -95,11 +95,11 @@ func (a *auditor) floor(j judged) (string, bool) {
 }
 
 // tunnelMTU matches MTUs whose default is that of Ethernet minus the tunnel's header.
-var tunnelMTU = regexp.MustCompile(`^link\.(wg|gre|gretap|ipip|sit|tunl|ip6tnl|vxlan|geneve)[0-9].*\.mtu$`)
+var tunnelMTU = lazy.Regexp(`^link\.(wg|gre|gretap|ipip|sit|tunl|ip6tnl|vxlan|geneve)[0-9].*\.mtu$`)
 
 // asDefault reports lines that set the default. It ignores policies: setting their default is hardening, which auditors require.
 func (a *auditor) asDefault(j judged) []candidate {
-	if j.rec == nil || !j.moot || a.policy(j.rec) || a.required(j.Line, j.rec) || a.restores(j) || a.boot.changes(j.Line, j.rec) || packaged(j.File) || j.Effective && slices.ContainsFunc(j.rec.Coupled, func(k tunable.Coupling) bool { return len(a.disagree(j.Line, k)) > 0 }) || a.inherits(j.Name) || tunnelMTU.MatchString(j.Name) {
+	if j.rec == nil || !j.moot || a.policy(j.rec) || a.required(j.Line, j.rec) || a.restores(j) || a.boot.changes(j.Line, j.rec) || packaged(j.File) || j.Effective && slices.ContainsFunc(j.rec.Coupled, func(k tunable.Coupling) bool { return len(a.disagree(j.Line, k)) > 0 }) || a.inherits(j.Name) || tunnelMTU().MatchString(j.Name) {
 		return nil
 	}
 	return []candidate{a.says("LR-DEFAULT", "same", j.Line, with{"shown": cmp.Or(j.Value, `""`)})}

@@ -16,44 +16,44 @@ import (
 // Writer is a program that writes tunables by itself, from its own files or from built-in values.
 // Its conditions and values use the names of role conditions.
 type Writer struct {
-	Name string `yaml:"name"`
-	OS   string `yaml:"os"`
+	Name string `yaml:"name" cbor:",omitzero"`
+	OS   string `yaml:"os" cbor:",omitzero"`
 	// Present is the condition under which a host has the program; "" means that a line of the host
 	// must belong to it.
-	Present string `yaml:"present"`
+	Present string `yaml:"present" cbor:",omitzero"`
 	// Stage, Files and Notes identify the writer's lines: the boot stage that reads them, or a
 	// prefix of their file or note.
-	Stage fact.Stage `yaml:"stage"`
-	Files []string   `yaml:"files"`
-	Notes []string   `yaml:"notes"`
+	Stage fact.Stage `yaml:"stage" cbor:",omitzero"`
+	Files []string   `yaml:"files" cbor:",omitzero"`
+	Notes []string   `yaml:"notes" cbor:",omitzero"`
 	// Programs lists its process names, Units prefixes of its cgroups, which are systemd units. A
 	// Tool is reported only if it writes itself and was not started by another writer.
-	Programs []string `yaml:"programs"`
-	Units    []string `yaml:"units"`
-	Tool     bool     `yaml:"tool"`
+	Programs []string `yaml:"programs" cbor:",omitzero"`
+	Units    []string `yaml:"units" cbor:",omitzero"`
+	Tool     bool     `yaml:"tool" cbor:",omitzero"`
 	// Writes lists the tunables that it writes by itself.
-	Writes []Own `yaml:"writes"`
+	Writes []Own `yaml:"writes" cbor:",omitzero"`
 	// Yields means that sysctl.d or sysctl.conf is applied after it.
-	Yields bool `yaml:"yields"`
+	Yields bool `yaml:"yields" cbor:",omitzero"`
 	// When says when it writes and repeats that, Fix what to do if its value is not wanted. {file}
 	// stands for the file of its line.
-	When    string   `yaml:"when"`
-	Fix     string   `yaml:"fix"`
-	Sources []string `yaml:"sources"`
+	When    string   `yaml:"when" cbor:",omitzero"`
+	Fix     string   `yaml:"fix" cbor:",omitzero"`
+	Sources []string `yaml:"sources" cbor:",omitzero"`
 	// Fires and Silent are hosts on which it does and does not overwrite a line.
-	Fires  []Example `yaml:"fires"`
-	Silent []Example `yaml:"silent"`
+	Fires  []Example `yaml:"fires" cbor:",omitzero"`
+	Silent []Example `yaml:"silent" cbor:",omitzero"`
 }
 
 // Own describes tunables that a writer writes by itself.
 type Own struct {
 	// Names lists the tunables (globs); "!" excludes.
-	Names []string `yaml:"names"`
+	Names []string `yaml:"names" cbor:",omitzero"`
 	// Value is a text with ${}; "" if it is not one fixed value.
-	Value string `yaml:"value"`
-	When  string `yaml:"when"`
+	Value string `yaml:"value" cbor:",omitzero"`
+	When  string `yaml:"when" cbor:",omitzero"`
 	// Only is ">" if it replaces only smaller values.
-	Only string `yaml:"only"`
+	Only string `yaml:"only" cbor:",omitzero"`
 }
 
 // writersLanguage is the expression language of writers.

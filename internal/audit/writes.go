@@ -16,34 +16,34 @@ import (
 // other tunables, and which tunables it writes itself.
 type Write struct {
 	// Names lists the tunables (globs) whose write is meant; "!" excludes.
-	Names []string `yaml:"names"`
-	OS    string   `yaml:"os"`
+	Names []string `yaml:"names" cbor:",omitzero"`
+	OS    string   `yaml:"os" cbor:",omitzero"`
 	// Since and Until limit the releases: from, and before.
-	Since release.Release `yaml:"since"`
-	Until release.Release `yaml:"until"`
+	Since release.Release `yaml:"since" cbor:",omitzero"`
+	Until release.Release `yaml:"until" cbor:",omitzero"`
 	// One means that all names refer to one variable.
-	One bool `yaml:"one"`
+	One bool `yaml:"one" cbor:",omitzero"`
 	// Refused is the condition under which the system refuses the value, Why and Fix the texts for
 	// that. It sees this and old (the value before), and the values that other tunables have at
 	// that moment.
-	Refused string `yaml:"refused"`
-	Why     string `yaml:"why"`
-	Fix     string `yaml:"fix"`
+	Refused string `yaml:"refused" cbor:",omitzero"`
+	Why     string `yaml:"why" cbor:",omitzero"`
+	Fix     string `yaml:"fix" cbor:",omitzero"`
 	// Sets lists the tunables that the system then writes.
-	Sets    []Effect `yaml:"sets"`
-	Sources []string `yaml:"sources"`
+	Sets    []Effect `yaml:"sets" cbor:",omitzero"`
+	Sources []string `yaml:"sources" cbor:",omitzero"`
 }
 
 // Effect is the effect of one write on other tunables.
 type Effect struct {
-	When string `yaml:"when"`
+	When string `yaml:"when" cbor:",omitzero"`
 	// Names is a name, or globs that match names in the host's files or in its running system;
 	// "{setting}" stands for the last part of the written name.
-	Names []string `yaml:"names"`
-	Value string   `yaml:"value"`
+	Names []string `yaml:"names" cbor:",omitzero"`
+	Value string   `yaml:"value" cbor:",omitzero"`
 	// Fresh restricts the effect to tunables that nothing has written yet.
-	Fresh bool   `yaml:"fresh"`
-	Why   string `yaml:"why"`
+	Fresh bool   `yaml:"fresh" cbor:",omitzero"`
+	Why   string `yaml:"why" cbor:",omitzero"`
 }
 
 // of reports whether w describes the write of a name on a host.

@@ -9,9 +9,10 @@ package declared
 import (
 	"bytes"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"linerate/internal/lazy"
 )
 
 // MaxFile is the maximum size of a file with declared settings.
@@ -111,7 +112,7 @@ func Read(name string, text []byte, vars *Variables) []*Host {
 	hosts = bySystem(hosts, name, text, vars)
 	return slices.DeleteFunc(hosts, func(h *Host) bool {
 		unsaid := h.Form == "YAML" || h.Form == lineForms["conf"]
-		byName := slices.Contains(endings, path.Ext(name)) || directive.Match(text)
+		byName := slices.Contains(endings, path.Ext(name)) || directive().Match(text)
 		return h.settings == 0 && len(h.Unresolved) == 0 || unsaid && !byName // sysctl.conf by another name
 	})
 }
@@ -122,18 +123,18 @@ const Endings = ".yaml .yml .json .ign .bu .sls .eyaml .j2 .tpl .tmpl .tftpl .er
 var endings = strings.Fields(Endings)
 
 // foreign matches files about programs, and of programs' own tests.
-var foreign = regexp.MustCompile(`(?i)(^|/)(readme|changelog|license|copying)[^/]*$|(^|/)(testdata|molecule)/|(^|/)meta/argument_specs\.ya?ml$`)
+var foreign = lazy.Regexp(`(?i)(^|/)(readme|changelog|license|copying)[^/]*$|(^|/)(testdata|molecule)/|(^|/)meta/argument_specs\.ya?ml$`)
 
 // May reports whether a file, by its name, may declare settings; Read examines the content.
 func May(name string) bool {
 	ext := path.Ext(name)
-	return (ext == "" || ext == path.Base(name) || slices.Contains(endings, ext)) && !foreign.MatchString(name)
+	return (ext == "" || ext == path.Base(name) || slices.Contains(endings, ext)) && !foreign().MatchString(name)
 }
 
 // Plain reports a text in which most lines set sysctls, or a TuneD profile: a file that a host
 // reads itself, whatever its name.
 func Plain(name string, text []byte) bool {
-	if !slices.Contains([]string{"", ".conf", ".cfg"}, path.Ext(name)) || len(text) > MaxFile || !mentions(text) || directive.Match(text) || bytes.IndexByte(text, 0) >= 0 {
+	if !slices.Contains([]string{"", ".conf", ".cfg"}, path.Ext(name)) || len(text) > MaxFile || !mentions(text) || directive().Match(text) || bytes.IndexByte(text, 0) >= 0 {
 		return false
 	}
 	set, all := 0, 0
@@ -153,44 +154,44 @@ func Plain(name string, text []byte) bool {
 }
 
 // directive matches the beginning of a template expression.
-var directive = regexp.MustCompile(`\{\{|\{%|<%`)
+var directive = lazy.Regexp(`\{\{|\{%|<%`)
 
 // languages maps suffixes of line-based files to languages; others are YAML.
 var languages = map[string]string{".nix": "nix", ".tf": "hcl", ".tfvars": "hcl", ".hcl": "hcl", ".toml": "toml", ".sh": "sh", ".service": "sh", ".container": "sh", ".pp": "puppet", ".conf": "conf", ".cfg": "conf", ".sysctl": "list"}
 
 // tomlSection matches the heading of Bottlerocket settings.
-var tomlSection = regexp.MustCompile(`(?m)^\s*\[settings\.[a-z."-]+\]`)
+var tomlSection = lazy.Regexp(`(?m)^\s*\[settings\.[a-z."-]+\]`)
 
 // nixModule matches the beginning of a NixOS module, or one that sets a sysctl.
-var nixModule = regexp.MustCompile(`(?m)^\s*boot(\.|\s*=\s*\{[^}]*)kernel(\.sysctl|Params)`)
+var nixModule = lazy.Regexp(`(?m)^\s*boot(\.|\s*=\s*\{[^}]*)kernel(\.sysctl|Params)`)
 
 // script matches a shell function, or a shell command that writes settings to a file.
-var script = regexp.MustCompile(`(?m)^\w+ ?\(\)\s*\{?$|^\s*(?:cat|echo|printf|tee)\b[^#\n]*>\s*\S*(?:sysctl|loader)\S*\.conf`)
+var script = lazy.Regexp(`(?m)^\w+ ?\(\)\s*\{?$|^\s*(?:cat|echo|printf|tee)\b[^#\n]*>\s*\S*(?:sysctl|loader)\S*\.conf`)
 
 // otherScript matches interpreters other than shells.
-var otherScript = regexp.MustCompile(`python|perl|ruby|node|php|awk|lua|expect`)
+var otherScript = lazy.Regexp(`python|perl|ruby|node|php|awk|lua|expect`)
 
 // templates matches suffixes of templates of other files.
-var templates = regexp.MustCompile(`\.(j2|tpl|tmpl|tftpl|erb|epp)$`)
+var templates = lazy.Regexp(`\.(j2|tpl|tmpl|tftpl|erb|epp)$`)
 
 // language returns the language of a line-based file, "" for YAML.
 func language(name, text string) string {
-	ext := path.Ext(templates.ReplaceAllString(name, ""))
+	ext := path.Ext(templates().ReplaceAllString(name, ""))
 	first, _, _ := strings.Cut(text, "\n")
 	switch lang := languages[ext]; {
-	case (ext == "" || lang == "conf") && script.MatchString(text):
+	case (ext == "" || lang == "conf") && script().MatchString(text):
 		return "sh"
 	case lang != "":
 		return lang
-	case strings.HasPrefix(first, "#!") && !otherScript.MatchString(first):
+	case strings.HasPrefix(first, "#!") && !otherScript().MatchString(first):
 		return "sh"
 	case strings.Contains(text, "\n[sysctl]\n"):
 		return "conf"
 	case ext == ".yaml" || ext == ".yml" || ext == ".json" || ext == ".ign" || ext == ".bu":
 		return ""
-	case tomlSection.MatchString(text):
+	case tomlSection().MatchString(text):
 		return "toml"
-	case nixModule.MatchString(text):
+	case nixModule().MatchString(text):
 		return "nix"
 	}
 	return ""
@@ -209,13 +210,13 @@ func (h *Host) add(file, text, place string, at int) {
 }
 
 // variable matches what a template or a program replaces by a value.
-var variable = lazily(templated + `|\{\{|\{%|\$\{|\$[A-Za-z_(0-9@*]|<%|@[A-Za-z_]+@|` + "`")
+var variable = lazy.Regexp(templated + `|\{\{|\{%|\$\{|\$[A-Za-z_(0-9@*]|<%|@[A-Za-z_]+@|` + "`")
 
 // truth maps YAML booleans, which Ansible's module writes as numbers.
 var truth = map[string]string{"true": "1", "yes": "1", "false": "0", "no": "0"}
 
 // standIn matches a word that a program treats as no value, or replaces by one: KOLLA_UNSET.
-var standIn = regexp.MustCompile(`^[A-Z]+(?:_[A-Z]+)+$|^__\w+__$`)
+var standIn = lazy.Regexp(`^[A-Z]+(?:_[A-Z]+)+$|^__\w+__$`)
 
 // set adds a sysctl, or the reason why its value is unknown.
 func (h *Host) set(name, value, place string, at int) {
@@ -227,11 +228,11 @@ func (h *Host) set(name, value, place string, at int) {
 	}
 	why := ""
 	switch {
-	case h.settings+len(h.Unresolved) >= maxLines || sysfs.MatchString(name):
+	case h.settings+len(h.Unresolved) >= maxLines || sysfs().MatchString(name):
 		return
 	case variable().MatchString(name):
 		why = "its name holds a variable"
-	case standIn.MatchString(value):
+	case standIn().MatchString(value):
 		why = "its value means another: " + short(value)
 	case strings.ContainsAny(value, "\"'\\"):
 		why = "its value is quoted by a program: " + short(value)
@@ -245,7 +246,7 @@ func (h *Host) set(name, value, place string, at int) {
 		}
 	default:
 		file, text := SysctlFile, name+" = "+value
-		if h.loader && !linuxName.MatchString(name) {
+		if h.loader && !linuxName().MatchString(name) {
 			file, text = "/boot/loader.conf", name+"=\""+value+"\""
 		}
 		h.add(file, text, place, at)

@@ -5,25 +5,27 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"linerate/internal/lazy"
 )
 
 // lineForms maps languages of line-based files to their forms.
 var lineForms = map[string]string{"nix": "NixOS", "hcl": "Terraform", "toml": "Bottlerocket", "sh": "shell script", "conf": "template", "puppet": "puppet", "list": "sysctls"}
 
 // nixPackages matches a pinned kernel.
-var nixPackages = regexp.MustCompile(`linuxPackages_(\d+)_(\d+)`)
+var nixPackages = lazy.Regexp(`linuxPackages_(\d+)_(\d+)`)
 
 // readLines reads a file with one setting per line.
 func readLines(name, text, lang string) []*Host {
 	h := &Host{Form: lineForms[lang], Node: place(name)}
 	if lang == "nix" {
 		h.System = "nixos"
-		if m := nixPackages.FindStringSubmatch(text); m != nil {
+		if m := nixPackages().FindStringSubmatch(text); m != nil {
 			h.System, h.Version = "kernel", m[1]+"."+m[2]
 		}
 	}
 	r := lineReader{h: h, lang: lang}
-	if lang == "conf" && !directive.MatchString(text) && !templates.MatchString(name) || lang == "sh" && strings.Contains(text, "/etc/rc.subr") {
+	if lang == "conf" && !directive().MatchString(text) && !templates().MatchString(name) || lang == "sh" && strings.Contains(text, "/etc/rc.subr") {
 		return nil // a plain file is read elsewhere; what a script of rc.d does depends on rc.conf
 	}
 	r.text(text)
@@ -81,11 +83,11 @@ func (r *lineReader) line(s string, at int) {
 	switch {
 	case r.lang == "nix" && !strings.Contains(s, "/proc/sys/"):
 		r.parameters(s, at)
-		r.code(strings.TrimPrefix(nixSysctl.ReplaceAllString(s, ""), "{"), at)
+		r.code(strings.TrimPrefix(nixSysctl().ReplaceAllString(s, ""), "{"), at)
 	case r.lang == "puppet":
 		r.resource(s, at)
 		r.code(s, at)
-	case r.lang == "hcl" && !shellWord.MatchString(s), r.lang == "toml":
+	case r.lang == "hcl" && !shellWord().MatchString(s), r.lang == "toml":
 		r.code(s, at)
 	default:
 		r.words(s, at)
@@ -94,17 +96,17 @@ func (r *lineReader) line(s string, at int) {
 
 var (
 	// nixSysctl matches the beginning of a set of sysctls, with the first one on the line.
-	nixSysctl = regexp.MustCompile(`^.*\bkernel\.sysctl\s*=\s*`)
+	nixSysctl = lazy.Regexp(`^.*\bkernel\.sysctl\s*=\s*`)
 	// shellWord matches a command in a text that another program runs.
-	shellWord = regexp.MustCompile(`\b(?:sysctl\s|echo|tee|printf)\b`)
+	shellWord = lazy.Regexp(`\b(?:sysctl\s|echo|tee|printf)\b`)
 	// hereText matches the beginning of a here-document, toldText one that is only printed.
-	hereText = regexp.MustCompile(`<<-?\s*["']?(\w+)`)
-	toldText = regexp.MustCompile(`^cat\s*<<[^>|]*$`)
+	hereText = lazy.Regexp(`<<-?\s*["']?(\w+)`)
+	toldText = lazy.Regexp(`^cat\s*<<[^>|]*$`)
 	// boxed matches a command that starts a container with a sysctl: docker run, podman's quadlets.
-	boxed = regexp.MustCompile(`-{2}sysctl[= ]|^Sysctl=`)
+	boxed = lazy.Regexp(`-{2}sysctl[= ]|^Sysctl=`)
 	// puppetName and puppetValue match a resource of a sysctl type.
-	puppetName  = lazily(`["'](` + sysctlName + `)["']\s*:`)
-	puppetValue = regexp.MustCompile(`\bval(?:ue)?\s*=>\s*("[^"]*"|'[^']*'|\[[^\]]*\]|[^,}\s]+)`)
+	puppetName  = lazy.Regexp(`["'](` + sysctlName + `)["']\s*:`)
+	puppetValue = lazy.Regexp(`\bval(?:ue)?\s*=>\s*("[^"]*"|'[^']*'|\[[^\]]*\]|[^,}\s]+)`)
 )
 
 // resource reads a Puppet resource, whose title is the name of a sysctl.
@@ -112,7 +114,7 @@ func (r *lineReader) resource(s string, at int) {
 	if m := puppetName().FindStringSubmatch(s); m != nil {
 		r.name = m[1]
 	}
-	if m := puppetValue.FindStringSubmatch(s); m != nil && r.name != "" {
+	if m := puppetValue().FindStringSubmatch(s); m != nil && r.name != "" {
 		r.assign(r.name, m[1], at)
 	} else if !strings.HasSuffix(s, "}") {
 		return
@@ -122,30 +124,30 @@ func (r *lineReader) resource(s string, at int) {
 
 // words reads a line of sysctl.conf or of a shell script.
 func (r *lineReader) words(s string, at int) {
-	if boxed.MatchString(s) {
+	if boxed().MatchString(s) {
 		if r.box == nil {
 			box := *r.h
 			box.Container, box.Files, box.Unresolved, box.settings = Docker, nil, nil, 0
 			r.box = &box
 		}
 		in := lineReader{h: r.box, where: r.where}
-		in.words(boxed.ReplaceAllString(s, " "), at)
+		in.words(boxed().ReplaceAllString(s, " "), at)
 		return
 	}
-	if told.MatchString(s) {
+	if told().MatchString(s) {
 		return
 	}
-	if m := hereText.FindStringSubmatch(s); m != nil {
+	if m := hereText().FindStringSubmatch(s); m != nil {
 		r.here, r.of = m[1], s
 	} else if s == r.here {
 		r.here, r.of = "", ""
 	}
-	if toldText.MatchString(r.of) {
+	if toldText().MatchString(r.of) {
 		return
 	}
 	r.h.loader = strings.Contains(r.of+s, "loader")
-	s = strings.TrimSpace(strings.TrimSuffix(asked.ReplaceAllString(s, ""), `\`))
-	if r.lang == "sh" && r.here == "" && bsdName.MatchString(s) {
+	s = strings.TrimSpace(strings.TrimSuffix(asked().ReplaceAllString(s, ""), `\`))
+	if r.lang == "sh" && r.here == "" && bsdName().MatchString(s) {
 		return // a multi-line text: its destination is unknown
 	}
 	if m := fullLine().FindStringSubmatch(s); m != nil && s[0] != '"' && s[0] != '\'' && (m[2] == "=" || r.lang == "template") {
@@ -185,7 +187,7 @@ func (r *lineReader) code(s string, at int) {
 	if len(found) > 0 || r.lang != "hcl" {
 		return
 	}
-	if m := aksSet.FindStringSubmatch(s); m != nil {
+	if m := aksSet().FindStringSubmatch(s); m != nil {
 		if name, ok := azure(m[1]); ok {
 			r.azureSet(m[1], name, strings.TrimSpace(m[2]), at)
 		}
@@ -209,13 +211,13 @@ func (r *lineReader) azureSet(key, name, value string, at int) {
 	switch {
 	case literal && !strings.ContainsAny(value, " ("): // else it is prose about the key
 		r.h.azureSet(key, name, value, "sysctl_config", at)
-	case hclExpression.MatchString(value):
+	case hclExpression().MatchString(value):
 		r.h.expression(name, value, at)
 	}
 }
 
 // hclExpression matches the beginning of a Terraform reference.
-var hclExpression = regexp.MustCompile(`^(?:try|lookup|coalesce|merge)\(|^[a-z_]+\.[a-z_]`)
+var hclExpression = lazy.Regexp(`^(?:try|lookup|coalesce|merge)\(|^[a-z_]+\.[a-z_]`)
 
 // nixLists maps lists in NixOS to the files to which they add lines.
 var nixLists = map[string]string{"kernelParams": commandLine, "kernelModules": modulesFile}
@@ -231,7 +233,7 @@ func (r *lineReader) parameters(s string, at int) {
 		return
 	}
 	words, _, ends := strings.Cut(s, "]")
-	for _, m := range nixString.FindAllStringSubmatch(words, 256) {
+	for _, m := range nixString().FindAllStringSubmatch(words, 256) {
 		if !variable().MatchString(m[1]) {
 			r.h.add(nixLists[r.list], m[1], "boot."+r.list, at)
 		}
@@ -241,7 +243,7 @@ func (r *lineReader) parameters(s string, at int) {
 	}
 }
 
-var nixString = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"`)
+var nixString = lazy.Regexp(`"((?:[^"\\]|\\.)*)"`)
 
 // commandLine is the file in which kernel-install keeps the kernel parameters.
 const commandLine = "/etc/kernel/cmdline"
@@ -252,7 +254,7 @@ const modulesFile, modprobeFile = "/etc/modules-load.d/declared.conf", "/etc/mod
 // literally returns a literal value of a language with strings; ok is false for an expression.
 func literally(s string) (value string, ok bool) {
 	s = strings.TrimSpace(s)
-	s = strings.TrimSpace(nixWraps.ReplaceAllString(strings.TrimPrefix(s, "("), ""))
+	s = strings.TrimSpace(nixWraps().ReplaceAllString(strings.TrimPrefix(s, "("), ""))
 	s = strings.TrimSpace(strings.TrimSuffix(s, ")"))
 	if strings.Count(s, `"`) == 1 {
 		s = strings.TrimSuffix(s, `"`) // of a word around the assignment
@@ -262,9 +264,9 @@ func literally(s string) (value string, ok bool) {
 		return s[2 : len(s)-2], true
 	case len(s) > 1 && (s[0] == '"' || s[0] == '\'') && s[len(s)-1] == s[0]:
 		return s[1 : len(s)-1], true
-	case list.MatchString(s):
+	case list().MatchString(s):
 		return strings.Join(strings.FieldsFunc(s, func(c rune) bool { return strings.ContainsRune("[], \t\"'", c) }), " "), true
-	case product.MatchString(s):
+	case product().MatchString(s):
 		n := 1
 		for f := range strings.SplitSeq(s, "*") {
 			m, _ := strconv.Atoi(strings.TrimSpace(f))
@@ -276,14 +278,14 @@ func literally(s string) (value string, ok bool) {
 	case s == "false":
 		return "0", true
 	}
-	return s, number.MatchString(s)
+	return s, number().MatchString(s)
 }
 
 var (
 	// list matches a Puppet list of numbers.
-	list = regexp.MustCompile(`^\[[\d\s,"'-]*\]$`)
+	list = lazy.Regexp(`^\[[\d\s,"'-]*\]$`)
 	// product matches sizes written as products: 16 * 1024 * 1024.
-	product = regexp.MustCompile(`^\d{1,9}(\s*\*\s*\d{1,6}){1,2}$`)
+	product = lazy.Regexp(`^\d{1,9}(\s*\*\s*\d{1,6}){1,2}$`)
 )
 
 // plain returns a value of a shell script or of sysctl.conf without quotes.

@@ -2,10 +2,10 @@ package declared
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"linerate/internal/lazy"
 )
 
 // families matches the first two components of sysctl names; keys of other programs can look
@@ -29,23 +29,18 @@ const sysctlName = `(?:` + families + `(?:[\w./*:%@-]|` + inserted + `)*|vm[./](
 
 const inserted = `\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$\w+|<%=[^<>]*%>`
 
-// lazily compiles at the first use: expressions with every family would cost each start of the command milliseconds.
-func lazily(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
-
 var (
 	// sysfs also has such directories.
-	sysfs = regexp.MustCompile(`^kernel[./](?:mm|debug|slab)[./]`)
+	sysfs = lazy.Regexp(`^kernel[./](?:mm|debug|slab)[./]`)
 	// begins matches the beginning of a name.
-	begins  = lazily(`^(?:` + families + `|vm[./][a-z])`)
-	bsdText = regexp.MustCompile(`(?i)freebsd|/boot/loader\.conf|\bsysrc\b|opnsense|pfsense|\bjail`)
-	bsdName = regexp.MustCompile(`^(?:` + freebsd + `)`)
-	bsdOrVM = regexp.MustCompile(`^(?:vm[./]|` + freebsd + `)`)
+	begins  = lazy.Regexp(`^(?:` + families + `|vm[./][a-z])`)
+	bsdText = lazy.Regexp(`(?i)freebsd|/boot/loader\.conf|\bsysrc\b|opnsense|pfsense|\bjail`)
+	bsdName = lazy.Regexp(`^(?:` + freebsd + `)`)
+	bsdOrVM = lazy.Regexp(`^(?:vm[./]|` + freebsd + `)`)
 	// linuxName matches names that FreeBSD lacks: vm is on both.
-	linuxName = regexp.MustCompile(`^(?:` + linux + `)`)
+	linuxName = lazy.Regexp(`^(?:` + linux + `)`)
 	// otherBSD matches systems that share some of FreeBSD's names.
-	otherBSD = regexp.MustCompile(`(?i)openbsd|netbsd|dragonfly|darwin|mac ?os|\bosx|homebrew|launch(?:d\b|ctl)`)
+	otherBSD = lazy.Regexp(`(?i)openbsd|netbsd|dragonfly|darwin|mac ?os|\bosx|homebrew|launch(?:d\b|ctl)`)
 )
 
 // settingWords occur in files that declare settings without names of sysctls.
@@ -69,34 +64,34 @@ func mentions(text []byte) bool {
 }
 
 var (
-	wholeName = lazily(`^` + sysctlName + `$`)
+	wholeName = lazy.Regexp(`^` + sysctlName + `$`)
 	// fullLine matches a line that is an assignment, as in sysctl.conf or in a list.
-	fullLine = lazily(`^-?["']?(` + sysctlName + `)["']?\s*(=|:)\s*(.*)$`)
+	fullLine = lazy.Regexp(`^-?["']?(` + sysctlName + `)["']?\s*(=|:)\s*(.*)$`)
 	// inWords matches assignments among words: sysctl -w a=b, name=a value=b.
-	inWords = lazily(`(?:^|[\s"'&|;(\[,])(["']?)(` + sysctlName + `)=("[^"]*"|'[^']*'|[^\s"'&|;\])<>]+)`)
+	inWords = lazy.Regexp(`(?:^|[\s"'&|;(\[,])(["']?)(` + sysctlName + `)=("[^"]*"|'[^']*'|[^\s"'&|;\])<>]+)`)
 	// quotedWord matches a quoted shell word with an assignment that may have blanks.
-	quotedWord = lazily(`(["'])(` + sysctlName + `)\s*=\s*([^"']*)(["'])`)
+	quotedWord = lazy.Regexp(`(["'])(` + sysctlName + `)\s*=\s*([^"']*)(["'])`)
 	// moduleWords matches Ansible's short form: sysctl: name=a value=b.
-	moduleWords = lazily(`\bname=["']?(` + sysctlName + `)["']?\s.*?\bvalue=(?:"([^"]*)"|'([^']*)'|(\S+))`)
+	moduleWords = lazy.Regexp(`\bname=["']?(` + sysctlName + `)["']?\s.*?\bvalue=(?:"([^"]*)"|'([^']*)'|(\S+))`)
 	// echoed matches a write below /proc/sys.
-	echoed = lazily(`\becho\s+(?:-n\s+)?["']?([^"'>|]*?)["']?\s*(?:>|\|\s*(?:sudo\s+)?tee)\s*["']?/proc/sys/((?:[\w./-]|` + inserted + `)+)`)
+	echoed = lazy.Regexp(`\becho\s+(?:-n\s+)?["']?([^"'>|]*?)["']?\s*(?:>|\|\s*(?:sudo\s+)?tee)\s*["']?/proc/sys/((?:[\w./-]|` + inserted + `)+)`)
 	// echoedLine matches an unquoted line written to a file.
-	echoedLine = lazily(`\becho\s+(` + sysctlName + `)\s+=\s*([^"'|>]+?)\s*>`)
+	echoedLine = lazy.Regexp(`\becho\s+(` + sysctlName + `)\s+=\s*([^"'|>]+?)\s*>`)
 	// replaced matches the replacement line of a sed command.
-	replaced = lazily(`\bsed\b.*[@|#]\s*(` + sysctlName + `)\s*=\s*([^@|#"']+)[@|#]g?["']`)
+	replaced = lazy.Regexp(`\bsed\b.*[@|#]\s*(` + sysctlName + `)\s*=\s*([^@|#"']+)[@|#]g?["']`)
 	// asked matches a search for a setting in a file.
-	asked = regexp.MustCompile(`\b[ef]?grep\b[^|;&]*`)
+	asked = lazy.Regexp(`\b[ef]?grep\b[^|;&]*`)
 	// told matches a message about a setting that is not written to a file.
-	told = regexp.MustCompile(`^(?:echo|printf)\s[^>|]*\bsysctl\s[^>|]*$`)
+	told = lazy.Regexp(`^(?:echo|printf)\s[^>|]*\bsysctl\s[^>|]*$`)
 	// codeSet matches an assignment in a language in which strings are quoted.
-	codeSet = lazily(`(?:^|[\s{;.(])["']?(` + sysctlName + `)["']?\s*=>?\s*("(?:[^"\\]|\\.)*"|''[^']*''|'[^']*'|\[[^\]]*\]|[^;,}#]+)`)
+	codeSet = lazy.Regexp(`(?:^|[\s{;.(])["']?(` + sysctlName + `)["']?\s*=>?\s*("(?:[^"\\]|\\.)*"|''[^']*''|'[^']*'|\[[^\]]*\]|[^;,}#]+)`)
 	// aksSet matches a sysctl in the spelling of Azure node pools.
-	aksSet = regexp.MustCompile(`^\s*((?:net|vm|fs|kernel|transparent)_[a-z0-9_]+)\s*=\s*([^#]+)`)
+	aksSet = lazy.Regexp(`^\s*((?:net|vm|fs|kernel|transparent)_[a-z0-9_]+)\s*=\s*([^#]+)`)
 	// aksKeys matches keys around those of Azure node pools.
-	aksKeys = regexp.MustCompile(`(?i)sysctl|linux_?os_?config`)
+	aksKeys = lazy.Regexp(`(?i)sysctl|linux_?os_?config`)
 	// nixWraps matches functions that give a value a priority.
-	nixWraps = regexp.MustCompile(`^(?:\w+\.)?mk(?:Default|Force|Override\s+-?\d+)\s+`)
-	number   = regexp.MustCompile(`^-?(?:\d+|0x[0-9a-fA-F]+)$`)
+	nixWraps = lazy.Regexp(`^(?:\w+\.)?mk(?:Default|Force|Override\s+-?\d+)\s+`)
+	number   = lazy.Regexp(`^-?(?:\d+|0x[0-9a-fA-F]+)$`)
 )
 
 // aksNames maps the keys of Azure node pools to sysctls; its API accepts only these.

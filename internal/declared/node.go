@@ -1,12 +1,12 @@
 package declared
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
+	"linerate/internal/lazy"
 	"linerate/internal/yamlfile"
 )
 
@@ -196,7 +196,7 @@ func withoutTemplates(text string) string {
 				open = directives[begin]
 			}
 		default:
-			out.WriteString(expressions.ReplaceAllStringFunc(strings.TrimRight(raw, "\r\n"), func(e string) string {
+			out.WriteString(expressions().ReplaceAllStringFunc(strings.TrimRight(raw, "\r\n"), func(e string) string {
 				if strings.HasPrefix(e, "{{") {
 					return templated
 				}
@@ -210,5 +210,5 @@ func withoutTemplates(text string) string {
 
 var (
 	directives  = map[string]string{"{{": "}}", "{%": "%}", "{#": "#}"}
-	expressions = regexp.MustCompile(`\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}`)
+	expressions = lazy.Regexp(`\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}`)
 )

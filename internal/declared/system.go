@@ -15,11 +15,11 @@ const bsdFile = "/etc/sysctl.conf"
 // BSD: OpenBSD and macOS share some names.
 func bySystem(hosts []*Host, name string, text []byte, vars *Variables) []*Host {
 	said := append([]byte(name+"\n"), text...)
-	counts := bsdText.Match(said) || vars != nil && vars.freeBSD && !otherBSD.Match(said)
+	counts := bsdText().Match(said) || vars != nil && vars.freeBSD && !otherBSD().Match(said)
 	for _, h := range hosts {
-		bsd := bsdName.MatchString
-		if counts && !h.names(linuxName) && h.names(bsdName) {
-			bsd = bsdOrVM.MatchString
+		bsd := bsdName().MatchString
+		if counts && !h.names(linuxName()) && h.names(bsdName()) {
+			bsd = bsdOrVM().MatchString
 		}
 		theirs := *h
 		theirs.FreeBSD, theirs.Files, theirs.settings = true, map[string][]Line{}, 0

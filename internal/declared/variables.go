@@ -5,9 +5,10 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"linerate/internal/lazy"
 )
 
 // Variables is the context that a repository provides for each of its files: variables from Ansible
@@ -25,7 +26,7 @@ type definition struct {
 }
 
 // variableFile matches files with variables of a role, a group or a host.
-var variableFile = regexp.MustCompile(`(^|/)(defaults|vars|group_vars|host_vars)/(.*/)?[^/]*(\.ya?ml)?$`)
+var variableFile = lazy.Regexp(`(^|/)(defaults|vars|group_vars|host_vars)/(.*/)?[^/]*(\.ya?ml)?$`)
 
 // Add reads a file, which may define variables.
 func (v *Variables) Add(name string, text []byte) {
@@ -33,7 +34,7 @@ func (v *Variables) Add(name string, text []byte) {
 	if bytes.Contains(text, []byte("machineconfiguration.openshift.io/")) {
 		v.addMachine(name, text)
 	}
-	if ext := path.Ext(name); !variableFile.MatchString(name) || ext != "" && ext != ".yml" && ext != ".yaml" {
+	if ext := path.Ext(name); !variableFile().MatchString(name) || ext != "" && ext != ".yml" && ext != ".yaml" {
 		return
 	}
 	for _, doc := range documents(string(text)) {
@@ -104,10 +105,10 @@ func role(name string) (dir string, ok bool) {
 }
 
 // expressed matches a Jinja expression that only names a variable.
-var expressed = regexp.MustCompile(`\{\{-?\s*(\w+)\s*((?:\|\s*(?:int|string|bool|d|default)\s*(?:\([^()]*\))?\s*)*)-?\}\}`)
+var expressed = lazy.Regexp(`\{\{-?\s*(\w+)\s*((?:\|\s*(?:int|string|bool|d|default)\s*(?:\([^()]*\))?\s*)*)-?\}\}`)
 
 // otherwise matches the default value in a filter.
-var otherwise = regexp.MustCompile(`\|\s*(?:d|default)\s*\(\s*["']?([\w .]*?)["']?\s*(?:,\s*true\s*)?\)`)
+var otherwise = lazy.Regexp(`\|\s*(?:d|default)\s*\(\s*["']?([\w .]*?)["']?\s*(?:,\s*true\s*)?\)`)
 
 // resolve substitutes the variables that the repository defines.
 func (h *Host) resolve(name string, vars *Variables) {
@@ -120,11 +121,11 @@ func (h *Host) resolve(name string, vars *Variables) {
 		from := ""
 		value := u.value
 		for range 4 { // a variable may refer to another
-			if !expressed.MatchString(value) {
+			if !expressed().MatchString(value) {
 				break
 			}
-			value = expressed.ReplaceAllStringFunc(value, func(e string) string {
-				v, where, why := vars.find(name, expressed.FindStringSubmatch(e))
+			value = expressed().ReplaceAllStringFunc(value, func(e string) string {
+				v, where, why := vars.find(name, expressed().FindStringSubmatch(e))
 				if u.Why = cmp.Or(why, u.Why); why != "" {
 					return e
 				}
@@ -150,7 +151,7 @@ func (v *Variables) find(name string, e []string) (value, from, why string) {
 		}
 	}
 	if len(found) == 0 {
-		if m := otherwise.FindStringSubmatch(e[2]); m != nil {
+		if m := otherwise().FindStringSubmatch(e[2]); m != nil {
 			return m[1], "by default", ""
 		}
 		return "", "", "the repository does not define " + e[1]

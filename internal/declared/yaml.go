@@ -151,7 +151,7 @@ func (w *walker) module(n *node, at []string, h *Host) bool {
 func (w *walker) named(e entry, at []string, h *Host) bool {
 	where := strings.Join(at[max(0, len(at)-2):], ".")
 	name, v := e.key, e.node
-	if azureName, ok := azure(name); ok && v.scalar && aksKeys.MatchString(strings.Join(at, "/")) {
+	if azureName, ok := azure(name); ok && v.scalar && aksKeys().MatchString(strings.Join(at, "/")) {
 		h.azureSet(name, azureName, v.text, where, e.line)
 		return true
 	}

@@ -6,10 +6,10 @@ import (
 	"html"
 	"html/template"
 	"io"
-	"regexp"
 	"strings"
 
 	"linerate/internal/chart"
+	"linerate/internal/lazy"
 	"linerate/internal/show"
 )
 
@@ -124,11 +124,11 @@ func (h *page) blocks(all []Block) {
 	}
 }
 
-var noSlug = regexp.MustCompile(`[^a-z0-9]+`)
+var noSlug = lazy.Regexp(`[^a-z0-9]+`)
 
 // heading adds a heading with an anchor.
 func (h *page) heading(text string) {
-	id := strings.Trim(noSlug.ReplaceAllString(strings.ToLower(text), "-"), "-")
+	id := strings.Trim(noSlug().ReplaceAllString(strings.ToLower(text), "-"), "-")
 	if h.ids[id]++; h.ids[id] > 1 {
 		id = fmt.Sprintf("%s-%d", id, h.ids[id])
 	}
@@ -204,9 +204,9 @@ func (h *page) table(t Table) {
 	h.titled("", t.Note)
 }
 
-var code = regexp.MustCompile("`([^`]+)`")
+var code = lazy.Regexp("`([^`]+)`")
 
 // inline escapes a text and formats text in backquotes as code.
 func inline(text string) string {
-	return code.ReplaceAllString(html.EscapeString(text), "<code>$1</code>")
+	return code().ReplaceAllString(html.EscapeString(text), "<code>$1</code>")
 }

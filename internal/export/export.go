@@ -18,6 +18,7 @@ import (
 
 	"linerate/internal/fact/redact"
 	"linerate/internal/hint"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 	"linerate/internal/plan"
 	"linerate/internal/setting"
@@ -123,13 +124,13 @@ func leftBut(p plan.Plan, mark string, held func(plan.Step) bool, cut func(plan.
 }
 
 var (
-	ownFile = regexp.MustCompile(`^/[\w./-]*/(sysctl\.conf|loader\.conf|rc\.conf|(sysctl|loader\.conf|rc\.conf)\.d/[\w.-]+)$|^/boot/loader\.conf\.local$|^/etc/(sysctl|rc)\.conf\.local$`)
-	ownLine = regexp.MustCompile(`^\s*[\w./:%@*-]+\s*=\s*("[^"\\$\x00-\x08\x0a-\x1f` + "`" + `]*"|[^"';&|\\$\x00-\x08\x0a-\x1f` + "`" + `]*)$`)
+	ownFile = lazy.Regexp(`^/[\w./-]*/(sysctl\.conf|loader\.conf|rc\.conf|(sysctl|loader\.conf|rc\.conf)\.d/[\w.-]+)$|^/boot/loader\.conf\.local$|^/etc/(sysctl|rc)\.conf\.local$`)
+	ownLine = lazy.Regexp(`^\s*[\w./:%@*-]+\s*=\s*("[^"\\$\x00-\x08\x0a-\x1f` + "`" + `]*"|[^"';&|\\$\x00-\x08\x0a-\x1f` + "`" + `]*)$`)
 )
 
 // whole reports whether a line can be removed from its file by its text: it sets one thing, and no other line belongs to it.
 func whole(r plan.Removal) bool {
-	return ownFile.MatchString(r.File) && ownLine.MatchString(r.Text) && !strings.Contains(r.Text, redact.Mark)
+	return ownFile().MatchString(r.File) && ownLine().MatchString(r.Text) && !strings.Contains(r.Text, redact.Mark)
 }
 
 // inFile reports whether the plan's files contain the step.
@@ -281,10 +282,10 @@ func cloudInit(p plan.Plan, files []plan.File) (string, error) {
 	return b.String() + left(p, "#", inFile), nil
 }
 
-var nixNumber = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,17})$`)
+var nixNumber = lazy.Regexp(`^(0|-?[1-9][0-9]{0,17})$`)
 
 func nixValue(v string) string {
-	if nixNumber.MatchString(v) {
+	if nixNumber().MatchString(v) {
 		return v
 	}
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `${`, `\${`).Replace(clean(v)) + `"`

@@ -4,29 +4,29 @@ import (
 	"encoding/json"
 	"maps"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 
 	"linerate/internal/appliance"
+	"linerate/internal/lazy"
 	"linerate/internal/plan"
 )
 
 var (
-	titled  = regexp.MustCompile(`\A(---\n|#cloud-config\n|#!/bin/sh\n|<!--\n)?(?:[# ] Settings of linerate: [^\n]*\n)?[# ] Plan [0-9a-f]+ of linerate for [^\n]*: (freebsd|linux) `)
-	nixLine = regexp.MustCompile(`(?m)^\s*"([^"]+)" = lib\.mkOverride 90 (?:"((?:[^"\\]|\\.)*)"|(-?[0-9]+));$`)
-	nixItem = regexp.MustCompile(`(?m)^    "((?:[^"\\]|\\.)+)"$`)
-	unsafe  = regexp.MustCompile(`(: )!unsafe( [|"])`)
-	kept    = regexp.MustCompile(`(?m)^\s*(?:\{ )?keep_mtu '([^'\n]+)' '([0-9]+)' &&$`)
-	call    = regexp.MustCompile(`(?m)^midclt call tunable\.create '(\{.*\})'$`)
+	titled  = lazy.Regexp(`\A(---\n|#cloud-config\n|#!/bin/sh\n|<!--\n)?(?:[# ] Settings of linerate: [^\n]*\n)?[# ] Plan [0-9a-f]+ of linerate for [^\n]*: (freebsd|linux) `)
+	nixLine = lazy.Regexp(`(?m)^\s*"([^"]+)" = lib\.mkOverride 90 (?:"((?:[^"\\]|\\.)*)"|(-?[0-9]+));$`)
+	nixItem = lazy.Regexp(`(?m)^    "((?:[^"\\]|\\.)+)"$`)
+	unsafe  = lazy.Regexp(`(: )!unsafe( [|"])`)
+	kept    = lazy.Regexp(`(?m)^\s*(?:\{ )?keep_mtu '([^'\n]+)' '([0-9]+)' &&$`)
+	call    = lazy.Regexp(`(?m)^midclt call tunable\.create '(\{.*\})'$`)
 )
 
 // Read returns the host's files that a text written by Write stands for, and their system; ok is
 // false for any other text, and for sysctl.d and rc.conf, which are files of a host themselves.
 func Read(text string) (files map[string]string, os string, ok bool) {
-	m := titled.FindStringSubmatch(text)
+	m := titled().FindStringSubmatch(text)
 	if m == nil {
 		return nil, "", false
 	}
@@ -43,7 +43,7 @@ func Read(text string) (files map[string]string, os string, ok bool) {
 		files = readNixOS(text)
 	case strings.Contains(text, "\nconfigure\n"):
 		files = map[string]string{appliance.Named("vyos").Configs[0]: text}
-	case call.MatchString(text):
+	case call().MatchString(text):
 		files = readTunables(text)
 	}
 	return files, m[2], len(files) > 0
@@ -57,7 +57,7 @@ func readPlaybook(text string) map[string]string {
 			Block file `yaml:"ansible.builtin.blockinfile"`
 		}
 	}
-	if yaml.Unmarshal([]byte(unsafe.ReplaceAllString(text, "$1$2")), &plays) != nil {
+	if yaml.Unmarshal([]byte(unsafe().ReplaceAllString(text, "$1$2")), &plays) != nil {
 		return nil
 	}
 	files := map[string]string{}
@@ -93,14 +93,14 @@ func keep(files map[string]string, at, text string) {
 
 func readNixOS(text string) map[string]string {
 	var sysctl strings.Builder
-	for _, m := range nixLine.FindAllStringSubmatch(text, -1) {
+	for _, m := range nixLine().FindAllStringSubmatch(text, -1) {
 		sysctl.WriteString(m[1] + "=" + m[3] + nixText(m[2]) + "\n")
 	}
 	files := map[string]string{plan.LinuxSysctl: sysctl.String()}
 	for at, name := range nixLists {
 		_, list, _ := strings.Cut(text, "\n  "+name+" = [\n")
 		list, _, _ = strings.Cut(list, "\n  ];\n")
-		for _, m := range nixItem.FindAllStringSubmatch(list, -1) {
+		for _, m := range nixItem().FindAllStringSubmatch(list, -1) {
 			files[at] += nixText(m[1]) + "\n"
 		}
 	}
@@ -135,7 +135,7 @@ func readOpenWrt(text string) map[string]string {
 	lines = strings.Repeat("\n", strings.Count(before, "\n")+1) + lines // with the script's line numbers
 	p := appliance.Named("openwrt")
 	files := map[string]string{p.Tells[0]: "", p.Tunables: lines}
-	for _, m := range kept.FindAllStringSubmatch(text, -1) {
+	for _, m := range kept().FindAllStringSubmatch(text, -1) {
 		files[p.Configs[0]] += "config device\n\toption name '" + m[1] + "'\n\toption mtu '" + m[2] + "'\n"
 	}
 	return files
@@ -144,7 +144,7 @@ func readOpenWrt(text string) map[string]string {
 // readTunables returns the rows that the calls add to the middleware's table.
 func readTunables(text string) map[string]string {
 	var rows strings.Builder
-	for _, m := range call.FindAllStringSubmatch(text, -1) {
+	for _, m := range call().FindAllStringSubmatch(text, -1) {
 		var c tunable
 		if json.Unmarshal([]byte(strings.ReplaceAll(m[1], `'\''`, "'")), &c) == nil {
 			rows.WriteString(strings.Join([]string{c.Var, c.Value, c.Type, "1"}, "\t") + "\n")

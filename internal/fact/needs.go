@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"linerate/internal/fact/texts"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 )
 
@@ -31,7 +32,7 @@ var needs = sync.OnceValue(func() map[string][]*need {
 	for _, row := range list.Rows(texts.Read("needs.txt")) {
 		name, inBlock := strings.CutPrefix(row[1], "=")
 		n := &need{name: name, inBlock: inBlock, says: strings.Join(row[5:], "\t"), word: Word(row[2])}
-		n.wrong, n.with, n.unless = compiled("(?m)"+row[2]), compiled("(?m)"+row[3]), compiled("(?m)"+row[4])
+		n.wrong, n.with, n.unless = lazy.Regexp("(?m)"+row[2]), lazy.Regexp("(?m)"+row[3]), lazy.Regexp("(?m)"+row[4])
 		all[row[0]] = append(all[row[0]], n)
 	}
 	return all

@@ -12,6 +12,7 @@ import (
 
 	"linerate/internal/fact/redact"
 	"linerate/internal/fact/texts"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 )
 
@@ -26,13 +27,13 @@ type slip struct {
 
 var slips = sync.OnceValue(func() []slip {
 	slipsText := texts.Read("slips.txt")
-	groups := strings.NewReplacer(strings.FieldsFunc(slipGroups.FindString(slipsText), func(r rune) bool { return r == '\t' || r == '\n' })...)
-	return list.Map(list.Rows(slipGroups.ReplaceAllString(slipsText, "")), func(row []string) slip {
-		s := slip{name: row[0], files: strings.Fields(groups.Replace(row[1])), wrong: compiled(strings.TrimPrefix(row[2], "@")), json: row[2] == "JSON", within: row[2][0] == '@'}
+	groups := strings.NewReplacer(strings.FieldsFunc(slipGroups().FindString(slipsText), func(r rune) bool { return r == '\t' || r == '\n' })...)
+	return list.Map(list.Rows(slipGroups().ReplaceAllString(slipsText, "")), func(row []string) slip {
+		s := slip{name: row[0], files: strings.Fields(groups.Replace(row[1])), wrong: lazy.Regexp(strings.TrimPrefix(row[2], "@")), json: row[2] == "JSON", within: row[2][0] == '@'}
 		s.needs = Word(strings.TrimPrefix(row[2], "@"))
 		if len(row) > 3 {
 			s.excuse = row[3]
-			s.unless = compiled(strings.TrimLeft(row[3], "=~"))
+			s.unless = lazy.Regexp(strings.TrimLeft(row[3], "=~"))
 		}
 		return s
 	})
@@ -67,11 +68,7 @@ func slipsOf(file string) (out []slip) {
 }
 
 // slipGroups matches the rows that name groups of files.
-var slipGroups = regexp.MustCompile(`(?m)(?:^@.*\n)+`)
-
-func compiled(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-}
+var slipGroups = lazy.Regexp(`(?m)(?:^@.*\n)+`)
 
 // Word returns what every match of a pattern contains.
 func Word(pattern string) func() string {

@@ -4,14 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 )
 
 // heads matches the lines that begin a section or a stanza.
-var heads = regexp.MustCompile(`^[ \t]*\[[^\]]+\]|^(?:iface|auto|allow-|global|defaults|frontend|backend|listen|peers|LoadModule[ \t]+mpm_).*|^[ \t]*</?\w.*`)
+var heads = lazy.Regexp(`^[ \t]*\[[^\]]+\]|^(?:iface|auto|allow-|global|defaults|frontend|backend|listen|peers|LoadModule[ \t]+mpm_).*|^[ \t]*</?\w.*`)
 
 // within returns a text with each line behind what it stands in and " > ": a section, a stanza or,
 // in YAML of block style, the keys above it. For JSON see members.
@@ -27,7 +27,7 @@ func within(file, text string) string {
 	yaml := path.Ext(file) == ".yaml"
 	return strings.Join(list.Map(strings.Split(text, "\n"), func(line string) string {
 		rest := strings.TrimLeft(line, " \t-")
-		name, isHead := heads.FindString(line), heads.MatchString(line)
+		name, isHead := heads().FindString(line), heads().MatchString(line)
 		if yaml {
 			before, value, ok := strings.Cut(rest, ":")
 			name, isHead = strings.Trim(before, `"'`), ok && strings.TrimSpace(value) == ""

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"linerate/internal/fact"
 	"linerate/internal/fact/redact"
 	"linerate/internal/host"
+	"linerate/internal/lazy"
 )
 
 // tunablesOfDatabase returns the rows of TrueNAS' tunables, as sqlite3 in a capture prints them, or
@@ -34,7 +34,7 @@ func (in *inspection) tunablesOfDatabase() (string, error) {
 	}
 	text := ""
 	switch {
-	case err == nil && rowsOnly.Match(b): // treat it like one of linerate's exports
+	case err == nil && rowsOnly().Match(b): // treat it like one of linerate's exports
 		text = string(b)
 	case err == nil:
 		text, err = tunablesIn(in.ctx, b)
@@ -44,7 +44,7 @@ func (in *inspection) tunablesOfDatabase() (string, error) {
 }
 
 // rowsOnly matches a table as sqlite3 prints it.
-var rowsOnly = regexp.MustCompile(`\A([^\t\n]+\t[^\t\n]*\t(SYSCTL|LOADER|RC|ZFS)\t1\n)+\z`)
+var rowsOnly = lazy.Regexp(`\A([^\t\n]+\t[^\t\n]*\t(SYSCTL|LOADER|RC|ZFS)\t1\n)+\z`)
 
 // sqliteHead begins every SQLite file.
 const sqliteHead = "SQLite format 3\x00"

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"linerate/internal/fact/freebsd"
 	"linerate/internal/fact/redact"
 	"linerate/internal/fact/release"
+	"linerate/internal/lazy"
 )
 
 // freebsd inspects a FreeBSD host: the running system, if any, then its files.
@@ -313,7 +313,7 @@ func (in *inspection) refused(problems []fact.Problem) {
 }
 
 // ipfwCall matches a rule in a script; rc.firewall passes a file in firewall_type to ipfw(8).
-var ipfwCall = regexp.MustCompile(`(?m)^[ \t]*(?:(?:/sbin/)?ipfw|\$\{?\w+\}?)[ \t]`)
+var ipfwCall = lazy.Regexp(`(?m)^[ \t]*(?:(?:/sbin/)?ipfw|\$\{?\w+\}?)[ \t]`)
 
 func (in *inspection) ipfwFiles() {
 	kind, _ := in.f.RCValue("firewall_type")
@@ -330,7 +330,7 @@ func (in *inspection) ipfwFiles() {
 	problems, own, model := freebsd.Refused(raw{in}, in.rcPath("pf_rules", "/etc/pf.conf"), script)
 	in.refused(problems)
 	in.written["host"], in.network = own, model
-	if at := ipfwCall.FindStringIndex(in.text(script)); script == kind && at != nil {
+	if at := ipfwCall().FindStringIndex(in.text(script)); script == kind && at != nil {
 		in.f.Problems = append(in.f.Problems, fact.Problem{File: script, Line: 1 + strings.Count(in.text(script)[:at[1]], "\n"), Kind: fact.ProblemSlip, Message: "ipfw-command"})
 	}
 	if rc, _ := in.f.RCValue("firewall_script"); rc == "" || rc == "/etc/rc.firewall" { // a script of the owner has its rules of nat and divert itself

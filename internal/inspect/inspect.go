@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +22,7 @@ import (
 	"linerate/internal/fact/vocabulary"
 	"linerate/internal/hint"
 	"linerate/internal/host"
+	"linerate/internal/lazy"
 )
 
 // Options control an inspection.
@@ -229,15 +229,15 @@ func (in *inspection) slips(path, text, shown string) {
 }
 
 // detailWord matches a word of what a check says of a line, prose one of a sentence.
-var detailWord, prose = regexp.MustCompile(`\S+`), regexp.MustCompile(`^[a-z(),.;:-]+$`)
+var detailWord, prose = lazy.Regexp(`\S+`), lazy.Regexp(`^[a-z(),.;:-]+$`)
 
 // addSlips records mistakes of a file, or of those that they name.
 func (in *inspection) addSlips(file string, slips []fact.Problem) {
 	for _, p := range slips {
 		p.File = cmp.Or(file, p.File)
 		if lines, raw := strings.Split(in.shown[p.File], "\n"), strings.Split(in.written[p.File], "\n"); p.Line <= min(len(lines), len(raw)) {
-			p.Detail = detailWord.ReplaceAllStringFunc(p.Detail, func(w string) string {
-				if plain := p.Message != "nft-refused" && p.Message != "iptables-refused" && prose.MatchString(w); plain || !strings.Contains(raw[p.Line-1], w) || strings.Contains(lines[p.Line-1], w) {
+			p.Detail = detailWord().ReplaceAllStringFunc(p.Detail, func(w string) string {
+				if plain := p.Message != "nft-refused" && p.Message != "iptables-refused" && prose().MatchString(w); plain || !strings.Contains(raw[p.Line-1], w) || strings.Contains(lines[p.Line-1], w) {
 					return w // the check's own, or one that is shown
 				}
 				return redact.Mark

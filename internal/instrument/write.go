@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 	"time"
 
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 )
 
@@ -69,17 +69,17 @@ func (w *Write) String() string {
 }
 
 var (
-	ofUnit      = regexp.MustCompile(`\.(service|scope|socket|mount|swap)$`)
-	ofContainer = regexp.MustCompile(`(?:^|[-:])([0-9a-f]{64})(?:\.scope)?$`)
+	ofUnit      = lazy.Regexp(`\.(service|scope|socket|mount|swap)$`)
+	ofContainer = lazy.Regexp(`(?:^|[-:])([0-9a-f]{64})(?:\.scope)?$`)
 )
 
 // place derives Unit and Container from the names of the cgroups.
 func (w *Write) place() {
 	for _, g := range w.Groups {
-		if m := ofContainer.FindStringSubmatch(g); m != nil && w.Container == "" {
+		if m := ofContainer().FindStringSubmatch(g); m != nil && w.Container == "" {
 			w.Container, w.Unit = m[1], g
 		}
-		if w.Unit == "" && ofUnit.MatchString(g) {
+		if w.Unit == "" && ofUnit().MatchString(g) {
 			w.Unit = g
 		}
 	}

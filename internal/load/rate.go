@@ -3,15 +3,15 @@ package load
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"linerate/internal/hint"
+	"linerate/internal/lazy"
 )
 
 // rateText is a number with an optional prefix and unit.
-var rateText = regexp.MustCompile(`(?i)^(\d*\.?\d*(?:e[+-]?\d+)?)\s*([kmg]?)\s*(pps|fps|bps|bit/s|/s)?$`)
+var rateText = lazy.Regexp(`(?i)^(\d*\.?\d*(?:e[+-]?\d+)?)\s*([kmg]?)\s*(pps|fps|bps|bit/s|/s)?$`)
 
 // ParseRate parses "max", frames per second ("1.5Mpps", "100k", "2000") or
 // bits per second ("3Gbps", "800Mbit/s").
@@ -21,7 +21,7 @@ func ParseRate(s string) (Rate, error) {
 		return Rate{}, nil
 	}
 	bad := hint.With(hint.Usagef("%q is not a rate", s), "write max, frames per second (1.5Mpps, 100k) or bits per second (3Gbps)")
-	m := rateText.FindStringSubmatch(text)
+	m := rateText().FindStringSubmatch(text)
 	if m == nil {
 		return Rate{}, bad
 	}

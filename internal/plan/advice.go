@@ -24,48 +24,48 @@ const (
 type Advice struct {
 	// Set or Leave is the tunable's name in the catalogue; N and IF stand for what Each selects,
 	// {driver} for each of Drivers.
-	Set   string   `yaml:"set"`
-	Leave string   `yaml:"leave"`
-	Roles []string `yaml:"roles"`
-	Basis Basis    `yaml:"basis"`
+	Set   string   `yaml:"set" cbor:",omitzero"`
+	Leave string   `yaml:"leave" cbor:",omitzero"`
+	Roles []string `yaml:"roles" cbor:",omitzero"`
+	Basis Basis    `yaml:"basis" cbor:",omitzero"`
 	// Needs lists the inputs required to compute the value: link, rtt, states, connections,
 	// connection_rate. If one is missing, the plan names it.
-	Needs []string `yaml:"needs"`
+	Needs []string `yaml:"needs" cbor:",omitzero"`
 	// When says whether the advice applies to the host. Where Unless holds, the tunable is left
 	// alone instead, with the text Otherwise.
-	When      string `yaml:"when"`
-	Unless    string `yaml:"unless"`
-	Otherwise string `yaml:"otherwise"`
+	When      string `yaml:"when" cbor:",omitzero"`
+	Unless    string `yaml:"unless" cbor:",omitzero"`
+	Otherwise string `yaml:"otherwise" cbor:",omitzero"`
 	// Study names the study that would measure unmeasured advice.
-	Study string `yaml:"study"`
+	Study string `yaml:"study" cbor:",omitzero"`
 	// Unmet means that where Unless holds, this host cannot meet the needs; the plan reports that
 	// first.
-	Unmet bool `yaml:"unmet"`
+	Unmet bool `yaml:"unmet" cbor:",omitzero"`
 	// Want is an expression for the number that the needs require, Bounds its upper limits.
 	// Expressions see the limited number as granted. If it is less than Want, the plan reports
 	// Short among the unmet needs.
-	Want   string  `yaml:"want"`
-	Bounds []Bound `yaml:"bounds"`
-	Short  string  `yaml:"short"`
+	Want   string  `yaml:"want" cbor:",omitzero"`
+	Bounds []Bound `yaml:"bounds" cbor:",omitzero"`
+	Short  string  `yaml:"short" cbor:",omitzero"`
 	// Value is an expression for the value; the default is granted. Raise means that a greater
 	// current value is kept.
-	Value string `yaml:"value"`
-	Raise bool   `yaml:"raise"`
+	Value string `yaml:"value" cbor:",omitzero"`
+	Raise bool   `yaml:"raise" cbor:",omitzero"`
 	// Each is an expression for the interfaces, interrupts or CPUs that the advice applies to, with
 	// one setting for each.
-	Each    string   `yaml:"each"`
-	Drivers []string `yaml:"drivers"`
+	Each    string   `yaml:"each" cbor:",omitzero"`
+	Drivers []string `yaml:"drivers" cbor:",omitzero"`
 	// Formula is the computation with its numbers, for people: "${…}" is an expression. Reason,
 	// Risk and Undo are templates of the same kind.
-	Formula string `yaml:"formula"`
-	Reason  string `yaml:"reason"`
-	Risk    string `yaml:"risk"`
-	Undo    string `yaml:"undo"`
+	Formula string `yaml:"formula" cbor:",omitzero"`
+	Reason  string `yaml:"reason" cbor:",omitzero"`
+	Risk    string `yaml:"risk" cbor:",omitzero"`
+	Undo    string `yaml:"undo" cbor:",omitzero"`
 	// Sources lists where the advice comes from.
-	Sources []string `yaml:"sources"`
+	Sources []string `yaml:"sources" cbor:",omitzero"`
 
-	OS   string `yaml:"-"`
-	File string `yaml:"-"`
+	OS   string `yaml:"-" cbor:",omitzero"`
+	File string `yaml:"-" cbor:",omitzero"`
 }
 
 // Name returns the tunable that the advice is about.
@@ -86,19 +86,19 @@ func (a *Advice) measuredBy() string {
 
 // Bound is an upper limit of a wanted number; it applies where When holds.
 type Bound struct {
-	Most   string `yaml:"most"` // an expression
-	When   string `yaml:"when"`
-	Reason string `yaml:"reason"` // a clause: "no TCP window is larger"
+	Most   string `yaml:"most" cbor:",omitzero"` // an expression
+	When   string `yaml:"when" cbor:",omitzero"`
+	Reason string `yaml:"reason" cbor:",omitzero"` // a clause: "no TCP window is larger"
 }
 
 // Answer is the plan's reply to a need for which no advice produced a setting.
 type Answer struct {
-	Need  string   `yaml:"need"`
-	Roles []string `yaml:"roles"` // all if empty
-	When  string   `yaml:"when"`
-	Text  string   `yaml:"text"`
+	Need  string   `yaml:"need" cbor:",omitzero"`
+	Roles []string `yaml:"roles" cbor:",omitzero"` // all if empty
+	When  string   `yaml:"when" cbor:",omitzero"`
+	Text  string   `yaml:"text" cbor:",omitzero"`
 
-	OS string `yaml:"-"`
+	OS string `yaml:"-" cbor:",omitzero"`
 }
 
 // Library holds all advice, in file order.
@@ -112,9 +112,9 @@ type content struct {
 
 // AdviceFile is a file of catalogue/plans.
 type AdviceFile struct {
-	OS      string    `yaml:"os"`
-	Advice  []*Advice `yaml:"advice"`
-	Answers []*Answer `yaml:"answers"`
+	OS      string    `yaml:"os" cbor:",omitzero"`
+	Advice  []*Advice `yaml:"advice" cbor:",omitzero"`
+	Answers []*Answer `yaml:"answers" cbor:",omitzero"`
 }
 
 // Load reads plans/*.yaml of the catalogue. Only this package's tests validate their content.

@@ -3,12 +3,12 @@ package plan
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"linerate/internal/audit"
 	"linerate/internal/fact"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 )
 
@@ -121,7 +121,7 @@ func max2(a, b audit.Severity) audit.Severity {
 }
 
 // switches matches settings that make a host route, filter, or start a service.
-var switches = regexp.MustCompile(`_enable$|_load$|^kld_list$|^ifconfig_|^(default|ipv6_default)router$|^(static|ipv6)_routes|^pf_rules$|^firewall_|forward(ing)?$`)
+var switches = lazy.Regexp(`_enable$|_load$|^kld_list$|^ifconfig_|^(default|ipv6_default)router$|^(static|ipv6)_routes|^pf_rules$|^firewall_|forward(ing)?$`)
 
 // losses returns what removed lines would break: switches that were on, and lines that would then take effect with another value.
 func (p Plan) losses(f, g *fact.Facts) []harm {
@@ -147,7 +147,7 @@ func (p Plan) losses(f, g *fact.Facts) []harm {
 		case stands && now.Value == was.Value:
 		case stands && !now.Default && !p.idle(was):
 			all = append(all, harm{s.Name, fmt.Sprintf("%s would become %s (%s:%d): two lines disagree", s.Name, now.Value, now.File, now.Number)})
-		case switches.MatchString(s.Name) && !off(was.Value) && !p.idle(was):
+		case switches().MatchString(s.Name) && !off(was.Value) && !p.idle(was):
 			all = append(all, harm{s.Name, fmt.Sprintf("%s=%s switches something on, and would be gone", s.Name, was.Value)})
 		}
 	}

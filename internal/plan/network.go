@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 
 	"linerate/internal/hint"
+	"linerate/internal/lazy"
 	"linerate/internal/setting"
 )
 
@@ -16,7 +16,7 @@ import (
 var families = []string{"ip", "ip6", "inet", "arp", "bridge", "netdev"}
 
 // identifier matches names of tables and chains of nft(8), and of interfaces.
-var identifier = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
+var identifier = lazy.Regexp(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
 // checkNetwork checks mechanisms intended for hand-written plans: a route, a chain's policy, a
 // link's state. None of them survives a reboot.
@@ -44,7 +44,7 @@ func (s Step) checkNetwork(os string) error {
 
 func (s Step) checkPolicy() error {
 	words := strings.Split(s.Name, "/")
-	if len(words) != 3 || !slices.Contains(families, words[0]) || !identifier.MatchString(words[1]) || !identifier.MatchString(words[2]) {
+	if len(words) != 3 || !slices.Contains(families, words[0]) || !identifier().MatchString(words[1]) || !identifier().MatchString(words[2]) {
 		return hint.With(fmt.Errorf("%q is not a chain", clip(s.Name)), "want FAMILY/TABLE/CHAIN, such as inet/filter/input")
 	}
 	if s.Value != "accept" && s.Value != "drop" {

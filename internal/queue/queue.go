@@ -13,10 +13,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"time"
 
 	"linerate/internal/hint"
+	"linerate/internal/lazy"
 	"linerate/internal/study"
 	"linerate/internal/study/record"
 )
@@ -149,11 +149,11 @@ type Job struct {
 type File = record.File
 
 // label matches labels of testbeds and studies: River uses them as queue names.
-var label = regexp.MustCompile(`^[a-z0-9]+([_-][a-z0-9]+)*$`)
+var label = lazy.Regexp(`^[a-z0-9]+([_-][a-z0-9]+)*$`)
 
 // CheckLabel returns an error for a label that cannot be the name of a queue.
 func CheckLabel(name string) error {
-	if len(name) <= 40 && label.MatchString(name) {
+	if len(name) <= 40 && label().MatchString(name) {
 		return nil
 	}
 	return hint.With(hint.Usagef("label %q is not valid", name), "use up to 40 lower-case letters and digits, with - or _ between")

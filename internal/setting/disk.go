@@ -2,11 +2,11 @@ package setting
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"linerate/internal/hint"
+	"linerate/internal/lazy"
 )
 
 // Disk is a file system in an image file, or in memory.
@@ -34,8 +34,8 @@ const (
 )
 
 var (
-	optionRE  = regexp.MustCompile(`^[a-z0-9_]+(=[a-z0-9_]+)?$`)
-	featureRE = regexp.MustCompile(`^(\^?[a-z0-9_]+(,\^?[a-z0-9_]+)*)?$`)
+	optionRE  = lazy.Regexp(`^[a-z0-9_]+(=[a-z0-9_]+)?$`)
+	featureRE = lazy.Regexp(`^(\^?[a-z0-9_]+(,\^?[a-z0-9_]+)*)?$`)
 )
 
 // sizing lists the options of tmpfs(5) that limit its content; Disk itself sets size=.
@@ -50,7 +50,7 @@ func (d Disk) Check() error {
 		return hint.Unknown("file system", d.Type, DiskTypes)
 	}
 	for _, o := range d.List() {
-		if !optionRE.MatchString(o) {
+		if !optionRE().MatchString(o) {
 			return fmt.Errorf("%q is not a mount option", o)
 		}
 		if name, _, _ := strings.Cut(o, "="); d.Type == "tmpfs" && slices.Contains(sizing, name) {
@@ -60,7 +60,7 @@ func (d Disk) Check() error {
 	if len(d.Options) > 200 {
 		return fmt.Errorf("%d bytes of options", len(d.Options))
 	}
-	if !featureRE.MatchString(d.Features) || len(d.Features) > 100 || d.Features != "" && !d.ext() {
+	if !featureRE().MatchString(d.Features) || len(d.Features) > 100 || d.Features != "" && !d.ext() {
 		return hint.With(fmt.Errorf("%s has no features %q", d.Features, d.Type), "features are mke2fs's, for instance ^has_journal")
 	}
 	if low := max(MinDisk, leastDisk[d.Type]); d.Size < low || d.Size > MaxDisk {

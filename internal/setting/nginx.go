@@ -3,12 +3,12 @@ package setting
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/hint"
+	"linerate/internal/lazy"
 )
 
 // ServerRoot is the directory that contains all its files, as the server sees it.
@@ -77,14 +77,14 @@ func NGINXDirectives() []string { return slices.Sorted(maps.Keys(places)) }
 
 // directiveRE matches values of directives: words and numbers, without punctuation of nginx's
 // grammar.
-var directiveRE = regexp.MustCompile(`^[A-Za-z0-9_.:=+!@/-]+( [A-Za-z0-9_.:=+!@/-]+)*$`)
+var directiveRE = lazy.Regexp(`^[A-Za-z0-9_.:=+!@/-]+( [A-Za-z0-9_.:=+!@/-]+)*$`)
 
 // CheckNGINX returns an error for what a study may not set.
 func CheckNGINX(name, value string) error {
 	if _, ok := places[name]; !ok {
 		return hint.Unknown("nginx directive", name, NGINXDirectives())
 	}
-	if !directiveRE.MatchString(value) || len(value) > 200 {
+	if !directiveRE().MatchString(value) || len(value) > 200 {
 		return fmt.Errorf("%q is not a value for nginx's %s: want words and numbers", value, name)
 	}
 	return nil

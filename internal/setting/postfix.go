@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"linerate/internal/hint"
+	"linerate/internal/lazy"
 )
 
 // SMTPPort is the port on which it listens.
@@ -61,7 +61,7 @@ var parameters = []string{
 
 // parameterRE matches values of parameters: without $, which would refer to another one, and
 // without newlines.
-var parameterRE = regexp.MustCompile(`^[A-Za-z0-9_.:=, -]{0,200}$`)
+var parameterRE = lazy.Regexp(`^[A-Za-z0-9_.:=, -]{0,200}$`)
 
 // transports lists those that do not send the mail elsewhere.
 var transports = []string{"virtual", "discard:", "retry:"}
@@ -71,7 +71,7 @@ func CheckPostfix(name, value string) error {
 	if !slices.Contains(parameters, name) {
 		return hint.Unknown("parameter of Postfix", name, parameters)
 	}
-	if !parameterRE.MatchString(value) {
+	if !parameterRE().MatchString(value) {
 		return fmt.Errorf("%q is not a value for Postfix's %s: want words and numbers", value, name)
 	}
 	if name == "virtual_transport" && !slices.Contains(transports, value) {
@@ -158,8 +158,8 @@ type MailLog struct {
 }
 
 var (
-	logLine   = regexp.MustCompile(`postfix/[a-z-]+\[\d+\]: [0-9A-Za-z]+: to=<[^>]*>,.* status=([a-z]+)`)
-	logClient = regexp.MustCompile(`postfix/smtpd\[\d+\]: [0-9A-Za-z]+: client=`)
+	logLine   = lazy.Regexp(`postfix/[a-z-]+\[\d+\]: [0-9A-Za-z]+: to=<[^>]*>,.* status=([a-z]+)`)
+	logClient = lazy.Regexp(`postfix/smtpd\[\d+\]: [0-9A-Za-z]+: client=`)
 )
 
 // maxLine is the maximum length of a log line; longer ones are skipped.
@@ -186,11 +186,11 @@ func ReadMailLog(r io.Reader) (MailLog, error) {
 }
 
 func (l *MailLog) add(line []byte) {
-	if logClient.Match(line) {
+	if logClient().Match(line) {
 		l.Taken++
 		return
 	}
-	m := logLine.FindSubmatch(line)
+	m := logLine().FindSubmatch(line)
 	if m == nil {
 		return
 	}

@@ -1,11 +1,11 @@
 package setting
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"linerate/internal/hint"
+	"linerate/internal/lazy"
 )
 
 // SocketOption is an option that can be set per TCP connection on Linux, when it is accepted
@@ -60,12 +60,12 @@ func SocketOptionNamed(name string) (SocketOption, error) {
 		"those that can: %s; others are tried on the whole host, in windows", strings.Join(known, ", "))
 }
 
-var congestionName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,14}$`)
+var congestionName = lazy.Regexp(`^[a-z0-9][a-z0-9._-]{0,14}$`)
 
 // Parse parses a value of the option: a word, or a number within its range.
 func (o SocketOption) Parse(value string) (int32, error) {
 	if o.Text {
-		if !congestionName.MatchString(value) {
+		if !congestionName().MatchString(value) {
 			return 0, hint.Usagef("%s=%s: not the name of a congestion control", o.Alias, value)
 		}
 		return 0, nil

@@ -10,13 +10,13 @@ import (
 	"fmt"
 	"hash/fnv"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"linerate/internal/audit"
 	"linerate/internal/evidence"
 	"linerate/internal/fact/release"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 	"linerate/internal/tunable"
 	"linerate/internal/tunable/explain"
@@ -118,7 +118,7 @@ func (m *maker) page(r *tunable.Record, mine, siblings []evidence.Row) explain.P
 }
 
 // plainly matches an expression that is a name, or a function of one.
-var plainly = regexp.MustCompile(`^(?:[a-z_]+\()?([a-z_]+(?:\.[a-z_]+)?)\)?$`)
+var plainly = lazy.Regexp(`^(?:[a-z_]+\()?([a-z_]+(?:\.[a-z_]+)?)\)?$`)
 
 // words replaces expressions for readers without a host; others are shown as they are.
 var words = map[string]string{"line.value": "VALUE", "this_text": "VALUE", "this": "VALUE", "count": "N", "new": "N", "current": "the current value", "want": "what is needed",
@@ -136,7 +136,7 @@ func filled(text, name string) string {
 			return text
 		}
 		told := "…"
-		if m := plainly.FindStringSubmatch(text[from+2 : from+to]); m != nil && m[1] == "line.name" {
+		if m := plainly().FindStringSubmatch(text[from+2 : from+to]); m != nil && m[1] == "line.name" {
 			told = name
 		} else if m != nil {
 			told = cmp.Or(words[m[1]], strings.NewReplacer("_", " ", ".", " ").Replace(m[1]))

@@ -3,18 +3,18 @@ package study
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"linerate/internal/hint"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 	"linerate/internal/load"
 	"linerate/internal/show"
 	"linerate/internal/yamlfile"
 )
 
-var nameRE = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+var nameRE = lazy.Regexp(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 
 // check returns the first problem that makes the study impossible, or nil.
 func (s *Spec) check() *yamlfile.Problem {
@@ -28,7 +28,7 @@ func (s *Spec) check() *yamlfile.Problem {
 
 func (s *Spec) checkHead() *yamlfile.Problem {
 	switch {
-	case !nameRE.MatchString(s.Name):
+	case !nameRE().MatchString(s.Name):
 		return notAName("name", "name", s.Name)
 	case s.Question == "":
 		return yamlfile.Wrong("name", "study %s asks no question", s.Name).Advise("add a line, question: What does … cost?")
@@ -91,13 +91,13 @@ func (s *Spec) checkVariants() *yamlfile.Problem {
 	for i, v := range s.Variants {
 		path := fmt.Sprintf("variants[%d]", i)
 		switch {
-		case !nameRE.MatchString(v.Name):
+		case !nameRE().MatchString(v.Name):
 			return s.notSwept(notAName(path+".name", "variant name", v.Name), v.Name)
 		case v.Name == AA:
 			return yamlfile.Wrong(path+".name", "the name %q is taken: it is the control's second arm, which every study has", AA).Advise("choose another")
 		case v.OS != "" && v.OS != "linux" && v.OS != "freebsd":
 			return yamlfile.OneOf(path+".os", v.OS, "linux", "freebsd")
-		case v.Curve != "" && !nameRE.MatchString(v.Curve):
+		case v.Curve != "" && !nameRE().MatchString(v.Curve):
 			return notAName(path+".curve", "curve", v.Curve)
 		case slices.Contains(names, v.Name):
 			return yamlfile.Wrong(path+".name", "two variants are named %q", v.Name).Advise("%s", s.ofItsOwn(v.At))
@@ -172,7 +172,7 @@ func (p Part) checkKeys(path string) *yamlfile.Problem {
 }
 
 func (p Part) check(path string) *yamlfile.Problem {
-	if !nameRE.MatchString(p.Name) {
+	if !nameRE().MatchString(p.Name) {
 		return notAName(path+".name", "part name", p.Name)
 	}
 	return cmp.Or(
@@ -233,10 +233,10 @@ func (g Goal) checkMargin(m Metric, path string) *yamlfile.Problem {
 // notAName returns the problem of an invalid name, and proposes a valid one.
 func notAName(path, what, name string) *yamlfile.Problem {
 	bad := yamlfile.Wrong(path, "%s %q is not a name: lower-case letters, digits, dots and dashes", what, name)
-	if like := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(name), "-"), "-._"); nameRE.MatchString(like) {
+	if like := strings.Trim(notInNames().ReplaceAllString(strings.ToLower(name), "-"), "-._"); nameRE().MatchString(like) {
 		return bad.Advise("write %s", like)
 	}
 	return bad.Advise("begin with a letter or digit, and have 64 of them at most")
 }
 
-var notInNames = regexp.MustCompile(`[^a-z0-9._-]+`)
+var notInNames = lazy.Regexp(`[^a-z0-9._-]+`)

@@ -91,7 +91,7 @@ func multiply(p *yamlfile.Places, list *ast.SequenceNode, sweeps []Sweep) (from 
 // unswept refuses a scalar that consists of a parameter which nothing sweeps.
 func unswept(p *yamlfile.Places, n ast.Node) {
 	ast.Walk(visit(func(n ast.Node) {
-		if s, ok := n.(*ast.StringNode); ok && s.Token.Type == token.StringType && reference.FindString(s.Value) == s.Value && s.Value != "" {
+		if s, ok := n.(*ast.StringNode); ok && s.Token.Type == token.StringType && reference().FindString(s.Value) == s.Value && s.Value != "" {
 			p.Refuse(s.Token.Position.Line, "add a sweep with parameter: "+referred(s.Value), "nothing sweeps %s", s.Value)
 		}
 	}), n)
@@ -102,7 +102,7 @@ func mentioned(n ast.Node, sweeps []Sweep) (out []Sweep) {
 	names := map[string]bool{}
 	ast.Walk(visit(func(n ast.Node) {
 		if s, ok := n.(*ast.StringNode); ok {
-			for _, ref := range reference.FindAllString(s.Value, -1) {
+			for _, ref := range reference().FindAllString(s.Value, -1) {
 				names[referred(ref)] = true
 			}
 		}
@@ -190,14 +190,14 @@ func substitute(n ast.Node, at Point) ast.Node {
 
 // replace substitutes values in one scalar.
 func replace(n *ast.StringNode, at Point) ast.Node {
-	if v, ok := at[referred(n.Value)]; ok && reference.FindString(n.Value) == n.Value && n.Token.Type == token.StringType {
+	if v, ok := at[referred(n.Value)]; ok && reference().FindString(n.Value) == n.Value && n.Token.Type == token.StringType {
 		if f, err := parser.ParseBytes([]byte(number(v)), 0); err == nil && len(f.Docs) == 1 {
 			made := f.Docs[0].Body
 			made.GetToken().Position = n.Token.Position
 			return made
 		}
 	}
-	text := reference.ReplaceAllStringFunc(n.Value, func(ref string) string {
+	text := reference().ReplaceAllStringFunc(n.Value, func(ref string) string {
 		if v, ok := at[referred(ref)]; ok {
 			return number(v)
 		}

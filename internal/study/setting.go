@@ -3,10 +3,10 @@ package study
 import (
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 	"linerate/internal/setting"
 	"linerate/internal/yamlfile"
@@ -209,12 +209,12 @@ func (s Setting) Names() map[string]string {
 	}
 }
 
-var bedPort = regexp.MustCompile(`\.(dut|gen|sink|rcv)[0-9]+\.`)
+var bedPort = lazy.Regexp(`\.(dut|gen|sink|rcv)[0-9]+\.`)
 
 // sysctlNames returns the sysctl named as in the catalogue: with dots, and IF for a
 // port of the testbed.
 func sysctlNames(s *Setting) map[string]string {
-	return map[string]string{bedPort.ReplaceAllString(strings.ReplaceAll(s.Sysctl, "/", "."), ".IF."): s.Value}
+	return map[string]string{bedPort().ReplaceAllString(strings.ReplaceAll(s.Sysctl, "/", "."), ".IF."): s.Value}
 }
 
 func (s Setting) check(path string) *yamlfile.Problem {
@@ -230,7 +230,7 @@ func (s Setting) check(path string) *yamlfile.Problem {
 	case !t.value && s.Value != "":
 		return yamlfile.Wrong(path+".value", "this kind of setting takes no value")
 	case t.device, t.mayDevice && s.Device != "":
-		if !deviceRE.MatchString(s.Device) {
+		if !deviceRE().MatchString(s.Device) {
 			return yamlfile.OneOf(path+".device", s.Device, ends...)
 		}
 	case s.Device != "":
@@ -280,7 +280,7 @@ const ScopeHost = "host"
 var ends = []string{"ingress", "egress"}
 
 // deviceRE is an interface's name (dev_valid_name of net/core/dev.c; ifconfig(8)).
-var deviceRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.@-]{0,14}$`)
+var deviceRE = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9_.@-]{0,14}$`)
 
 // checkPlace refuses settings that the study's testbed does not support.
 func (s *Spec) checkPlace() *yamlfile.Problem {

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"math"
 	"net/netip"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"linerate/internal/calc"
 	"linerate/internal/hint"
+	"linerate/internal/lazy"
 	"linerate/internal/setting"
 	"linerate/internal/yamlfile"
 )
@@ -75,14 +75,14 @@ func checkCommand(s *Setting, path string) *yamlfile.Problem {
 	return nil
 }
 
-var congestionRE = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+var congestionRE = lazy.Regexp(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 
 func checkTCP(s *Setting, path string) *yamlfile.Problem {
 	t := *s.TCP
 	switch {
 	case t == setting.Path{}:
 		return yamlfile.Wrong(path, "the setting sets nothing").Advise("give initcwnd, initrwnd, congestion or ulp")
-	case t.Congestion != "" && !congestionRE.MatchString(t.Congestion):
+	case t.Congestion != "" && !congestionRE().MatchString(t.Congestion):
 		return yamlfile.Wrong(path+".congestion", "congestion %q is not the name of a congestion control", t.Congestion)
 	}
 	return cmp.Or(yamlfile.Within(path+".initcwnd", t.InitCwnd, 0, maxInitialWindow), yamlfile.Within(path+".initrwnd", t.InitRwnd, 0, maxInitialWindow),

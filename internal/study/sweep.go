@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/hint"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 	"linerate/internal/yamlfile"
 )
@@ -79,7 +79,7 @@ func (s *Spec) checkSweeps() *yamlfile.Problem {
 
 func (w Sweep) check(path string) *yamlfile.Problem {
 	switch {
-	case !parameterRE.MatchString(w.Parameter):
+	case !parameterRE().MatchString(w.Parameter):
 		return yamlfile.Wrong(path+".parameter", "parameter %q is not a name: lower-case letters, digits and underscores", w.Parameter).
 			Advise("parameter: rules, and $rules where its value belongs")
 	case len(w.Values) < 1 || len(w.Values) > maxSweepValues:
@@ -131,7 +131,7 @@ func (s *Spec) checkPoints() *yamlfile.Problem {
 // curveOf returns the name of the curve that the points of a template form:
 // the template's name without its parameters.
 func curveOf(template string) string {
-	name := reference.ReplaceAllString(template, "")
+	name := reference().ReplaceAllString(template, "")
 	for strings.Contains(name, "--") {
 		name = strings.ReplaceAll(name, "--", "-")
 	}
@@ -139,13 +139,13 @@ func curveOf(template string) string {
 }
 
 var (
-	parameterRE = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)
-	reference   = regexp.MustCompile(`\$\{[a-z][a-z0-9_]*\}|\$[a-z][a-z0-9_]*`)
+	parameterRE = lazy.Regexp(`^[a-z][a-z0-9_]{0,31}$`)
+	reference   = lazy.Regexp(`\$\{[a-z][a-z0-9_]*\}|\$[a-z][a-z0-9_]*`)
 )
 
 // notSwept extends a problem with advice where a name refers to a parameter that the study does not sweep.
 func (s *Spec) notSwept(bad *yamlfile.Problem, name string) *yamlfile.Problem {
-	ref := reference.FindString(name)
+	ref := reference().FindString(name)
 	if ref == "" {
 		return bad
 	}

@@ -3,11 +3,11 @@ package study
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	"linerate/internal/hint"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 	"linerate/internal/setting"
 	"linerate/internal/show"
@@ -40,18 +40,18 @@ type Design struct {
 
 var (
 	// assigned matches NAME=VALUE of a setting, and offload DEVICE:FEATURE of an interface.
-	assigned = regexp.MustCompile(`^([A-Za-z0-9_.\-/%:*]+)=(.*)$`)
-	offload  = regexp.MustCompile(`^([A-Za-z0-9_.@-]+):([a-z][a-z0-9-]*)$`)
+	assigned = lazy.Regexp(`^([A-Za-z0-9_.\-/%:*]+)=(.*)$`)
+	offload  = lazy.Regexp(`^([A-Za-z0-9_.@-]+):([a-z][a-z0-9-]*)$`)
 )
 
 // ParseSetting parses NAME=VALUE, where NAME is an interface's feature (DEVICE:FEATURE) or a sysctl.
 func ParseSetting(text string) (s Setting, ok bool) {
-	m := assigned.FindStringSubmatch(text)
+	m := assigned().FindStringSubmatch(text)
 	if m == nil {
 		return s, false
 	}
 	value := strings.TrimSpace(m[2])
-	if link := offload.FindStringSubmatch(m[1]); link != nil {
+	if link := offload().FindStringSubmatch(m[1]); link != nil {
 		return LinkTo(link[1], link[2], value), true
 	}
 	return SysctlTo(m[1], value), true
@@ -95,7 +95,7 @@ func (q Question) variants() []Variant {
 
 // withoutName returns a variant name that is unique in its study.
 func withoutName(i int, s Setting) string {
-	name := notInNames.ReplaceAllString(strings.ToLower(s.TypedName()), "-")
+	name := notInNames().ReplaceAllString(strings.ToLower(s.TypedName()), "-")
 	return fmt.Sprintf("without-%d-%s", i+1, name[max(0, len(name)-40):])
 }
 

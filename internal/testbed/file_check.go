@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"linerate/internal/lazy"
 	"linerate/internal/yamlfile"
 )
 
@@ -21,10 +21,10 @@ const (
 )
 
 var (
-	nameRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+	nameRE = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 	// interfaceRE accepts interface names that are valid on both systems, and
 	// cannot be an option or a path.
-	interfaceRE = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._@:-]{0,31}$`)
+	interfaceRE = lazy.Regexp(`^[A-Za-z0-9_][A-Za-z0-9._@:-]{0,31}$`)
 )
 
 func (f *File) check() *yamlfile.Problem {
@@ -37,7 +37,7 @@ func (f *File) check() *yamlfile.Problem {
 }
 
 func (f *File) checkHosts() *yamlfile.Problem {
-	if f.Name != "" && !nameRE.MatchString(f.Name) {
+	if f.Name != "" && !nameRE().MatchString(f.Name) {
 		return yamlfile.Wrong("name", "name %q is not a name: letters, digits, dots and dashes", f.Name)
 	}
 	if f.Hosts.Generator == nil {
@@ -73,9 +73,9 @@ func (h *Host) check(path string) *yamlfile.Problem {
 		return yamlfile.Wrong(path+".ssh", "%.80q is not a host over SSH", h.SSH).Advise("write ssh://user@host or ssh://user@host:port")
 	case !slices.Contains([]string{"", "sudo", "doas"}, h.Become):
 		return yamlfile.Wrong(path+".become", "unknown way to become root %q", h.Become).Advise("known: sudo, doas (without a password), or none when the login is root's")
-	case h.Management != "" && !interfaceRE.MatchString(h.Management):
+	case h.Management != "" && !interfaceRE().MatchString(h.Management):
 		return yamlfile.Wrong(path+".management", "%.40q is not the name of an interface", h.Management)
-	case h.Namespace != "" && !nameRE.MatchString(h.Namespace):
+	case h.Namespace != "" && !nameRE().MatchString(h.Namespace):
 		return yamlfile.Wrong(path+".namespace", "%.40q is not the name of a namespace", h.Namespace)
 	}
 	for _, c := range h.CPUs {
@@ -120,7 +120,7 @@ func (f *File) checkWires() *yamlfile.Problem {
 
 func (f *File) checkEnd(path, end string) *yamlfile.Problem {
 	role, device, ok := strings.Cut(end, "/")
-	if !ok || !interfaceRE.MatchString(device) {
+	if !ok || !interfaceRE().MatchString(device) {
 		return yamlfile.Wrong(path, "%.60q is not an interface of a host", end).Advise("write HOST/INTERFACE, for instance dut/ix0")
 	}
 	if p := yamlfile.OneOf(path, role, DUT, Generator, Receiver); p != nil {

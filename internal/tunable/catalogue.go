@@ -16,9 +16,9 @@ const (
 
 // Concept is an idea that systems implement under different names.
 type Concept struct {
-	Name    string `yaml:"name"`
-	Title   string `yaml:"title"`
-	Summary string `yaml:"summary"`
+	Name    string `yaml:"name" cbor:",omitzero"`
+	Title   string `yaml:"title" cbor:",omitzero"`
+	Summary string `yaml:"summary" cbor:",omitzero"`
 }
 
 // Catalogue holds all records, claims and concepts.

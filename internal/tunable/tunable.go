@@ -120,131 +120,131 @@ type Record struct {
 	// Name is the system's spelling, with N for the unit number of a device (dev.igb.N.fc) and IF
 	// for an interface (ifconfig_IF). Names of mechanisms without a namespace of their own have a
 	// prefix ("pf.conf:limit.states", "login.conf:openfiles").
-	Name string `yaml:"name"`
+	Name string `yaml:"name" cbor:",omitzero"`
 	// Drivers expands {driver} in Name into one record each. "igc@13.1" is a driver introduced in
 	// that release.
-	Drivers []string `yaml:"drivers"`
+	Drivers []string `yaml:"drivers" cbor:",omitzero"`
 	// Instances are concrete names of a templated record that lists also show.
-	Instances []string          `yaml:"instances"`
-	Mechanism setting.Mechanism `yaml:"mechanism"`
-	Type      Type              `yaml:"type"`
+	Instances []string          `yaml:"instances" cbor:",omitzero"`
+	Mechanism setting.Mechanism `yaml:"mechanism" cbor:",omitzero"`
+	Type      Type              `yaml:"type" cbor:",omitzero"`
 	// Unit is the unit of the value: bytes, ms, s, packets, percent …; "" for a pure number or a
 	// choice.
-	Unit     string   `yaml:"unit"`
-	Settable Settable `yaml:"settable"`
+	Unit     string   `yaml:"unit" cbor:",omitzero"`
+	Settable Settable `yaml:"settable" cbor:",omitzero"`
 	// Since is the first release that has it; zero if it is older than the oldest release of the
 	// catalogue (FreeBSD 11.0, Linux 5.10). A Linux release is mainline's; Backports lists kernels
 	// that have it earlier.
-	Since release.Release `yaml:"since"`
+	Since release.Release `yaml:"since" cbor:",omitzero"`
 	// Removed is the first release without it; zero while it exists.
-	Removed release.Release `yaml:"removed"`
+	Removed release.Release `yaml:"removed" cbor:",omitzero"`
 	// RenamedTo is the new name with the same meaning.
-	RenamedTo string `yaml:"renamed_to"`
+	RenamedTo string `yaml:"renamed_to" cbor:",omitzero"`
 	// AliasOf is the record of which this is another spelling.
-	AliasOf string `yaml:"alias_of"`
+	AliasOf string `yaml:"alias_of" cbor:",omitzero"`
 	// Default is the value when it is not set, as printed by `sysctl -n`. It is nil if there is
 	// none (read-only reports), or Formula computes it.
-	Default *string `yaml:"default"`
+	Default *string `yaml:"default" cbor:",omitzero"`
 	// Formula is an expression for a default that the system computes from the machine.
-	Formula string `yaml:"formula"`
+	Formula string `yaml:"formula" cbor:",omitzero"`
 	// Effective says what a default of "automatic" amounts to (0 → 16 frames).
-	Effective string `yaml:"effective"`
-	Scope     Scope  `yaml:"scope"`
+	Effective string `yaml:"effective" cbor:",omitzero"`
+	Scope     Scope  `yaml:"scope" cbor:",omitzero"`
 	// Module is the kernel module that provides it; "" if it is in every GENERIC kernel.
-	Module string `yaml:"module"`
+	Module string `yaml:"module" cbor:",omitzero"`
 	// KernelOption is the option that the kernel must be built with.
-	KernelOption string `yaml:"kernel_option"`
+	KernelOption string `yaml:"kernel_option" cbor:",omitzero"`
 	// Reset is the cost of setting it; if omitted it follows from the mechanism: nothing at run
 	// time, a reboot if only the boot reads it.
-	Reset       Reset       `yaml:"reset"`
-	Constraints Constraints `yaml:"constraints"`
-	Changes     []Change    `yaml:"changes"`
+	Reset       Reset       `yaml:"reset" cbor:",omitzero"`
+	Constraints Constraints `yaml:"constraints" cbor:",omitzero"`
+	Changes     []Change    `yaml:"changes" cbor:",omitzero"`
 
 	// Summary says what it does, paraphrased.
-	Summary string `yaml:"summary"`
+	Summary string `yaml:"summary" cbor:",omitzero"`
 	// Helps and Hurts say when raising or setting it does so.
-	Helps     string           `yaml:"helps"`
-	Hurts     string           `yaml:"hurts"`
-	Cautions  []Caution        `yaml:"cautions"`
-	Coupled   []Coupling       `yaml:"coupled"`
-	Recommend []Recommendation `yaml:"recommend"`
+	Helps     string           `yaml:"helps" cbor:",omitzero"`
+	Hurts     string           `yaml:"hurts" cbor:",omitzero"`
+	Cautions  []Caution        `yaml:"cautions" cbor:",omitzero"`
+	Coupled   []Coupling       `yaml:"coupled" cbor:",omitzero"`
+	Recommend []Recommendation `yaml:"recommend" cbor:",omitzero"`
 	// Concept is the idea shared with other systems; see concepts.yaml.
-	Concept string   `yaml:"concept"`
-	Related []string `yaml:"related"`
+	Concept string   `yaml:"concept" cbor:",omitzero"`
+	Related []string `yaml:"related" cbor:",omitzero"`
 	// Notes are corrections of claims or of their arithmetic.
-	Notes   []string `yaml:"notes"`
-	Sources []string `yaml:"sources"`
+	Notes   []string `yaml:"notes" cbor:",omitzero"`
+	Sources []string `yaml:"sources" cbor:",omitzero"`
 	// WithAll is for Linux records that have conf.all among their instances.
-	WithAll All `yaml:"with_all"`
+	WithAll All `yaml:"with_all" cbor:",omitzero"`
 	// InstanceDefaults holds defaults of instances that differ from Default.
-	InstanceDefaults map[string]string `yaml:"instance_defaults"`
+	InstanceDefaults map[string]string `yaml:"instance_defaults" cbor:",omitzero"`
 	// Backports lists kernels older than Since that have it, and newer than Removed that still do:
 	// "RHEL 8.6 (4.18)", "5.15.46 stable".
-	Backports []string `yaml:"backports"`
+	Backports []string `yaml:"backports" cbor:",omitzero"`
 	// Checked lists checks of the record, with their releases.
-	Checked []Check `yaml:"checked"`
+	Checked []Check `yaml:"checked" cbor:",omitzero"`
 	// Decode names the decoder of the number: "harvest" for the entropy sources of
 	// kern.random.harvest.mask.
-	Decode string `yaml:"decode"`
+	Decode string `yaml:"decode" cbor:",omitzero"`
 	// Vectors are worked examples of Formula for tests.
 	Vectors []Vector `yaml:"vectors" cbor:"-"`
 	// Levels are the values worth trying when tuning by experiment.
-	Levels []Level `yaml:"levels"`
+	Levels []Level `yaml:"levels" cbor:",omitzero"`
 
 	// OS, Subsystem and Driver come from the file and the expansion.
-	OS        string `yaml:"-"`
-	Subsystem string `yaml:"-"`
-	Driver    string `yaml:"-"`
+	OS        string `yaml:"-" cbor:",omitzero"`
+	Subsystem string `yaml:"-" cbor:",omitzero"`
+	Driver    string `yaml:"-" cbor:",omitzero"`
 	// File and Line are the position of the record.
-	File string `yaml:"-"`
-	Line int    `yaml:"-"`
+	File string `yaml:"-" cbor:",omitzero"`
+	Line int    `yaml:"-" cbor:",omitzero"`
 }
 
 // Check is one check of a record.
 type Check struct {
 	// Release is the release on which it was checked.
-	Release release.Release `yaml:"release"`
+	Release release.Release `yaml:"release" cbor:",omitzero"`
 	// How is probed (on a running kernel), source (in its source code) or documentation.
-	How string `yaml:"how"`
+	How string `yaml:"how" cbor:",omitzero"`
 	// What lists what was checked: exists, access, default, range, scope, effect …
-	What []string `yaml:"what"`
+	What []string `yaml:"what" cbor:",omitzero"`
 	// Note is the result, if the record does not contain it.
-	Note string `yaml:"note"`
+	Note string `yaml:"note" cbor:",omitzero"`
 }
 
 // Constraints limit the value.
 type Constraints struct {
-	Min        *float64 `yaml:"min"`
-	Max        *float64 `yaml:"max"`
-	PowerOfTwo bool     `yaml:"power_of_two"`
+	Min        *float64 `yaml:"min" cbor:",omitzero"`
+	Max        *float64 `yaml:"max" cbor:",omitzero"`
+	PowerOfTwo bool     `yaml:"power_of_two" cbor:",omitzero"`
 	// RoundedUp means that a running system rounds up to the next power of two; at boot the value
 	// stays. Outside then refers to the bounds.
-	RoundedUp bool `yaml:"rounded_up"`
+	RoundedUp bool `yaml:"rounded_up" cbor:",omitzero"`
 	// OnlyRaise means that a running system refuses a smaller value.
-	OnlyRaise bool `yaml:"only_raise"`
+	OnlyRaise bool `yaml:"only_raise" cbor:",omitzero"`
 	// Multiple is the number of which the value must be a multiple.
-	Multiple float64 `yaml:"multiple"`
+	Multiple float64 `yaml:"multiple" cbor:",omitzero"`
 	// Mask means that the number is a set of bits: a larger one is not more.
-	Mask bool `yaml:"mask"`
+	Mask bool `yaml:"mask" cbor:",omitzero"`
 	// Count is the number of elements of a vector.
-	Count int `yaml:"count"`
+	Count int `yaml:"count" cbor:",omitzero"`
 	// Together means that a vector is stored as a whole or not at all; otherwise each number is
 	// stored when read, up to the first that is refused.
-	Together bool `yaml:"together"`
+	Together bool `yaml:"together" cbor:",omitzero"`
 	// Jiffies means that Linux stores the time in timer ticks (of 1 to 10 ms), rounds it up to one
 	// tick, and accepts at most 2147483647 of them.
-	Jiffies bool `yaml:"jiffies"`
+	Jiffies bool `yaml:"jiffies" cbor:",omitzero"`
 	// Values are the only allowed ones, for choices; Meaning explains some. With Meaning alone the
 	// system accepts any number.
-	Values  []string          `yaml:"values"`
-	Meaning map[string]string `yaml:"meaning"`
+	Values  []string          `yaml:"values" cbor:",omitzero"`
+	Meaning map[string]string `yaml:"meaning" cbor:",omitzero"`
 	// Depends describes a limit set by another setting, the driver or the hardware: "at most the
 	// driver's maximum (ethtool -g IF)".
-	Depends string `yaml:"depends"`
+	Depends string `yaml:"depends" cbor:",omitzero"`
 	// Clamped is short for outside: clamped.
-	Clamped bool `yaml:"clamped" json:"-" cbor:"Clamped"`
+	Clamped bool `yaml:"clamped" json:"-" cbor:",omitzero"`
 	// Outside is what the system does with a value outside these constraints; "" if unknown.
-	Outside Outside `yaml:"outside"`
+	Outside Outside `yaml:"outside" cbor:",omitzero"`
 }
 
 // Outside is what a system does with a value outside a tunable's bounds.
@@ -267,56 +267,56 @@ const (
 // zero From is the beginning, a zero Until the end. Later changes override earlier ones; fields
 // that are not given stay.
 type Change struct {
-	From      release.Release   `yaml:"from"`
-	Until     release.Release   `yaml:"until"`
-	Exists    *bool             `yaml:"exists"`
-	Settable  Settable          `yaml:"settable"`
-	Type      Type              `yaml:"type"`
-	Unit      string            `yaml:"unit"`
-	Mechanism setting.Mechanism `yaml:"mechanism"`
-	Default   *string           `yaml:"default"`
-	Formula   *string           `yaml:"formula"`
-	Effective string            `yaml:"effective"`
-	Scope     Scope             `yaml:"scope"`
-	Module    *string           `yaml:"module"`
+	From      release.Release   `yaml:"from" cbor:",omitzero"`
+	Until     release.Release   `yaml:"until" cbor:",omitzero"`
+	Exists    *bool             `yaml:"exists" cbor:",omitzero"`
+	Settable  Settable          `yaml:"settable" cbor:",omitzero"`
+	Type      Type              `yaml:"type" cbor:",omitzero"`
+	Unit      string            `yaml:"unit" cbor:",omitzero"`
+	Mechanism setting.Mechanism `yaml:"mechanism" cbor:",omitzero"`
+	Default   *string           `yaml:"default" cbor:",omitzero"`
+	Formula   *string           `yaml:"formula" cbor:",omitzero"`
+	Effective string            `yaml:"effective" cbor:",omitzero"`
+	Scope     Scope             `yaml:"scope" cbor:",omitzero"`
+	Module    *string           `yaml:"module" cbor:",omitzero"`
 	// Constraints, if given, replace all of the record's.
-	Constraints *Constraints `yaml:"constraints"`
+	Constraints *Constraints `yaml:"constraints" cbor:",omitzero"`
 	// Why names the commit, release note or file as evidence.
-	Why string `yaml:"why"`
+	Why string `yaml:"why" cbor:",omitzero"`
 }
 
 // Caution is a warning for hosts on which an expression holds; without one, for all.
 // conditions.yaml describes the conditions.
 type Caution struct {
-	When string `yaml:"when"`
-	Text string `yaml:"text"`
+	When string `yaml:"when" cbor:",omitzero"`
+	Text string `yaml:"text" cbor:",omitzero"`
 	// Fix says what to do about a line if not remove it.
-	Fix string `yaml:"fix"`
+	Fix string `yaml:"fix" cbor:",omitzero"`
 	// Kind is harmful, ineffective, memory, order, security or note.
-	Kind    string   `yaml:"kind"`
+	Kind    string   `yaml:"kind" cbor:",omitzero"`
 	Vectors []Vector `yaml:"vectors" cbor:"-"`
 }
 
 // Coupling is another tunable whose value must agree with this one.
 type Coupling struct {
-	Name string `yaml:"name"`
+	Name string `yaml:"name" cbor:",omitzero"`
 	// Holds is the required condition, with `this` for this tunable's value and `other` for the
 	// other's; "" means "see also".
-	Holds   string   `yaml:"holds"`
-	Why     string   `yaml:"why"`
+	Holds   string   `yaml:"holds" cbor:",omitzero"`
+	Why     string   `yaml:"why" cbor:",omitzero"`
 	Vectors []Vector `yaml:"vectors" cbor:"-"`
 }
 
 // Recommendation is a value for a role, with a reason.
 type Recommendation struct {
-	Role string `yaml:"role"`
+	Role string `yaml:"role" cbor:",omitzero"`
 	// Value or Formula is the value; Do is for advice without a number.
-	Value   string `yaml:"value"`
-	Formula string `yaml:"formula"`
+	Value   string `yaml:"value" cbor:",omitzero"`
+	Formula string `yaml:"formula" cbor:",omitzero"`
 	// Do is leave, raise, bound, measure or choose; "" means leave.
-	Do      string   `yaml:"do"`
-	When    string   `yaml:"when"`
-	Reason  string   `yaml:"reason"`
+	Do      string   `yaml:"do" cbor:",omitzero"`
+	When    string   `yaml:"when" cbor:",omitzero"`
+	Reason  string   `yaml:"reason" cbor:",omitzero"`
 	Vectors []Vector `yaml:"vectors" cbor:"-"`
 }
 
@@ -324,23 +324,23 @@ type Recommendation struct {
 // value, and safe for the host.
 type Level struct {
 	// Value, or Formula over the host's facts.
-	Value   string `yaml:"value"`
-	Formula string `yaml:"formula"`
+	Value   string `yaml:"value" cbor:",omitzero"`
+	Formula string `yaml:"formula" cbor:",omitzero"`
 	// When is the condition under which it is worth trying; "" is always.
-	When string `yaml:"when"`
+	When string `yaml:"when" cbor:",omitzero"`
 	// Source says who proposes it: a manual, a kernel's comment, a published configuration.
-	Source  string   `yaml:"source"`
+	Source  string   `yaml:"source" cbor:",omitzero"`
 	Vectors []Vector `yaml:"vectors" cbor:"-"`
 }
 
 // Vector is a worked example of an expression.
 type Vector struct {
 	// With holds variables of the environment (memory, cpus, role …), `this` and `other`.
-	With map[string]any `yaml:"with"`
+	With map[string]any `yaml:"with" cbor:",omitzero"`
 	// Values holds tunables for value() and text().
-	Values map[string]string `yaml:"values"`
+	Values map[string]string `yaml:"values" cbor:",omitzero"`
 	// Want is the result in the format of `sysctl -n` (true or false for conditions).
-	Want string `yaml:"want"`
+	Want string `yaml:"want" cbor:",omitzero"`
 	// From says where the example comes from: a host's report, a seed, by hand.
-	From string `yaml:"from"`
+	From string `yaml:"from" cbor:",omitzero"`
 }

@@ -18,6 +18,7 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/host"
 	"linerate/internal/host/filehost"
+	"linerate/internal/lazy"
 	"linerate/internal/show"
 )
 
@@ -202,25 +203,25 @@ func unknown(name string, text []byte) error {
 
 // lineOf maps a kind of file to a pattern of its lines.
 var lineOf = map[string]*regexp.Regexp{
-	redact.Loader: assigns, redact.Sysctl: assigns, redact.Grub: assigns,
+	redact.Loader: assigns(), redact.Sysctl: assigns(), redact.Grub: assigns(),
 	redact.RC: regexp.MustCompile(`(?m)^[ \t]*([A-Za-z_]\w*\+?=|\w+_\w+[ \t]+=|export |\. )`), // the file manager ranger also has an rc.conf, with "map = chmod"
 	redact.PF: regexp.MustCompile(`(?m)^[ \t]*((set|table|pass|block|match|scrub|nat|rdr|binat|no|load|antispoof|altq|queue|ether|include|([a-z]+-)?anchor)\b|\w+[ \t]*=)`),
 }
 
 // assigns matches a line that assigns a value to a name, or includes another file.
-var assigns = regexp.MustCompile(`(?m)^[ \t]*(-?[A-Za-z_*][\w./*?:-]*[ \t]*\+?=|-?[a-z]+[./]\w[\w./-]* +[\w-]+$|export |\. |include )`)
+var assigns = lazy.Regexp(`(?m)^[ \t]*(-?[A-Za-z_*][\w./*?:-]*[ \t]*\+?=|-?[a-z]+[./]\w[\w./-]* +[\w-]+$|export |\. |include )`)
 
 // speaks matches a line other than a comment.
-var speaks = regexp.MustCompile(`(?m)^[ \t]*[^#;! \t\r\n]`)
+var speaks = lazy.Regexp(`(?m)^[ \t]*[^#;! \t\r\n]`)
 
 // entity matches an XML entity reference.
-var entity = regexp.MustCompile(`&[A-Za-z][\w.-]*;`)
+var entity = lazy.Regexp(`&[A-Za-z][\w.-]*;`)
 
 // nonsense returns an error if a text is not what its file name says.
 func nonsense(name, place, text string) error {
 	kind := redact.KindOf(place, "")
-	lines := len(speaks.FindAllString(text, -1))
-	foreign := slices.ContainsFunc(entity.FindAllString(text, -1), func(e string) bool {
+	lines := len(speaks().FindAllString(text, -1))
+	foreign := slices.ContainsFunc(entity().FindAllString(text, -1), func(e string) bool {
 		return !slices.Contains([]string{"&lt;", "&gt;", "&amp;", "&quot;", "&apos;"}, e)
 	})
 	switch line := lineOf[kind]; {

@@ -12,7 +12,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +22,7 @@ import (
 	"linerate/internal/fleet"
 	"linerate/internal/hint"
 	"linerate/internal/host"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 	"linerate/internal/plan"
 )
@@ -214,12 +214,12 @@ func unplannableOf(err error) error {
 // maxFileName is the maximum length of a plan's file name, without the suffix.
 const maxFileName = 100
 
-var unusual = regexp.MustCompile(`[^A-Za-z0-9.-]`)
+var unusual = lazy.Regexp(`[^A-Za-z0-9.-]`)
 
 // fileName turns a host's name into a file name: letters, digits, "-" and "." stay, other
 // characters become _, and then a _ in front and a digest at the end keep similar names apart.
 func fileName(name string) string {
-	plain := unusual.ReplaceAllString(name, "_")
+	plain := unusual().ReplaceAllString(name, "_")
 	if plain != name || len(plain) > maxFileName || strings.HasPrefix(plain, ".") || strings.HasPrefix(plain, "_") {
 		sum := sha256.Sum256([]byte(name))
 		plain = "_" + strings.TrimLeft(plain[:min(len(plain), maxFileName)], ".") + "-" + hex.EncodeToString(sum[:4])

@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +22,7 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/host/filehost"
 	"linerate/internal/inspect"
+	"linerate/internal/lazy"
 )
 
 // Repository is a directory with the files of many hosts, such as a checkout.
@@ -60,7 +60,7 @@ const maxFiles = 50_000
 var skipped = []string{".git", ".hg", "openbsd", "OpenBSD", "netbsd", "NetBSD", "dragonfly", "node_modules", "vendor", ".terraform", ".venv", ".direnv"}
 
 // plainName matches names of settings files that a host reads itself.
-var plainName = regexp.MustCompile(`(^|/)(sysctl\.conf(\.local)?|sysctl\.d/[^/]*\.conf|[^/]*(sysctl[^/]*|loader)\.conf(\.sample|\.dist|\.example)?|loader\.conf(\.local|\.d/[^/]*)?|rc\.conf(\.local|\.d/[^/]*)?|pf\.conf|ipfw\.rules|nftables\.conf|iptables/rules\.v[46]|sysconfig/ip6?tables|iptables\.rules|modules-load\.d/[^/]*\.conf|security/limits\.(conf|d/[^/]*\.conf)|udev/rules\.d/[^/]*\.rules|network/[^/]*\.(network|netdev)|network/interfaces|tuned\.conf|modprobe\.d/[^/]*\.conf|[^/]*\.link|default/grub(\.d/[^/]*)?|rc\.local)$`)
+var plainName = lazy.Regexp(`(^|/)(sysctl\.conf(\.local)?|sysctl\.d/[^/]*\.conf|[^/]*(sysctl[^/]*|loader)\.conf(\.sample|\.dist|\.example)?|loader\.conf(\.local|\.d/[^/]*)?|rc\.conf(\.local|\.d/[^/]*)?|pf\.conf|ipfw\.rules|nftables\.conf|iptables/rules\.v[46]|sysconfig/ip6?tables|iptables\.rules|modules-load\.d/[^/]*\.conf|security/limits\.(conf|d/[^/]*\.conf)|udev/rules\.d/[^/]*\.rules|network/[^/]*\.(network|netdev)|network/interfaces|tuned\.conf|modprobe\.d/[^/]*\.conf|[^/]*\.link|default/grub(\.d/[^/]*)?|rc\.local)$`)
 
 // OpenRepository finds the files of a repository; it does not follow symbolic links. The caller
 // closes it.
@@ -77,7 +77,7 @@ func OpenRepository(dir string) (*Repository, error) {
 			return nil // skip what cannot be listed
 		case d.IsDir() && slices.Contains(skipped, d.Name()):
 			return fs.SkipDir
-		case !d.Type().IsRegular() || !plainName.MatchString(name) && !declared.May(name) && path.Base(name) != "flake.lock":
+		case !d.Type().IsRegular() || !plainName().MatchString(name) && !declared.May(name) && path.Base(name) != "flake.lock":
 			return nil
 		case len(r.Files) == maxFiles:
 			return hint.With(fmt.Errorf("%s: more than %d files that may have settings", dir, maxFiles), "name a directory of it")
@@ -127,10 +127,10 @@ func (r *Repository) Read(name string) ([]byte, error) {
 }
 
 // Plain reports whether it is a settings file that a host reads itself.
-func Plain(name string) bool { return plainName.MatchString(filepath.ToSlash(name)) }
+func Plain(name string) bool { return plainName().MatchString(filepath.ToSlash(name)) }
 
 // hunk matches the position of lines in the new file: @@ -1,2 +3,4 @@.
-var hunk = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
+var hunk = lazy.Regexp(`^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 
 // Changed returns the line ranges that differ from the merge base with base, by file relative to a
 // directory, according to git(1).
@@ -156,7 +156,7 @@ func hunks(diff string) map[string][][2]int {
 	file, rest := "", 0
 	for line := range strings.Lines(diff) {
 		line = strings.TrimRight(line, "\n")
-		switch m := hunk.FindStringSubmatch(line); {
+		switch m := hunk().FindStringSubmatch(line); {
 		case rest > 0 && line != "" && line[0] != '\\':
 			rest--
 		case m != nil:

@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"time"
 
 	"linerate/internal/assemble/hosts"
@@ -23,6 +22,7 @@ import (
 	"linerate/internal/host"
 	"linerate/internal/host/localhost"
 	"linerate/internal/host/sshhost"
+	"linerate/internal/lazy"
 	"linerate/internal/plan"
 	"linerate/internal/port"
 	"linerate/internal/study"
@@ -195,11 +195,11 @@ func OwnerByName(testbed string) string {
 	return "queue/" + plainWord(testbed) + "/" + hex.EncodeToString(sum[:])[:16]
 }
 
-var special = regexp.MustCompile(`[^A-Za-z0-9.-]+`)
+var special = lazy.Regexp(`[^A-Za-z0-9.-]+`)
 
 // plainWord returns the characters of a name that are not special in any shell, at most 32.
 func plainWord(name string) string {
-	word := special.ReplaceAllString(name, "")
+	word := special().ReplaceAllString(name, "")
 	return word[:min(len(word), 32)]
 }
 

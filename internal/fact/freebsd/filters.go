@@ -8,15 +8,16 @@ import (
 	"linerate/internal/fact"
 	"linerate/internal/fact/filter"
 	"linerate/internal/fact/network"
+	"linerate/internal/lazy"
 )
 
 // These match lines of rc.conf that give the host addresses of IPv6, and shared ones, and that start sshd, and its port.
 var (
-	usesIPv6 = regexp.MustCompile(`(?m)^[ \t]*ifconfig_(\w+?)(?:_alias\w*|_ipv6)=["']?[^"'\n#]*\binet6\b`)
-	usesSSH  = regexp.MustCompile(`(?m)^[ \t]*sshd_enable=["']?(?i:yes|on|true|1)\b`)
-	sshPort  = regexp.MustCompile(`(?m)^[ \t]*Port[ \t]+([0-9]+)`)
-	usesSync = regexp.MustCompile(`(?m)^[ \t]*pfsync_syncdev=["']?(\w+)`)
-	usesCARP = regexp.MustCompile(`(?m)^[ \t]*ifconfig_(\w+?)(?:_alias\w*)?=["'][^\n#]*\bvhid\b`)
+	usesIPv6 = lazy.Regexp(`(?m)^[ \t]*ifconfig_(\w+?)(?:_alias\w*|_ipv6)=["']?[^"'\n#]*\binet6\b`)
+	usesSSH  = lazy.Regexp(`(?m)^[ \t]*sshd_enable=["']?(?i:yes|on|true|1)\b`)
+	sshPort  = lazy.Regexp(`(?m)^[ \t]*Port[ \t]+([0-9]+)`)
+	usesSync = lazy.Regexp(`(?m)^[ \t]*pfsync_syncdev=["']?(\w+)`)
+	usesCARP = lazy.Regexp(`(?m)^[ \t]*ifconfig_(\w+?)(?:_alias\w*)?=["'][^\n#]*\bvhid\b`)
 )
 
 // FilterProblems finds rules of pf and ipfw that never decide, packets that they drop though the host
@@ -75,8 +76,8 @@ func needed(s *filter.Ruleset, rc, sshd string, add func(name string)) {
 		}
 		return false
 	}
-	if usesSSH.MatchString(rc) {
-		ports, closed := sshPort.FindAllStringSubmatch(sshd, -1), true
+	if usesSSH().MatchString(rc) {
+		ports, closed := sshPort().FindAllStringSubmatch(sshd, -1), true
 		if len(ports) == 0 {
 			ports = [][]string{{"", "22"}}
 		}
@@ -88,13 +89,13 @@ func needed(s *filter.Ruleset, rc, sshd string, add func(name string)) {
 			add("filter-ssh")
 		}
 	}
-	if !s.Refuses6() && drops(usesIPv6, filter.Neighbours()...) {
+	if !s.Refuses6() && drops(usesIPv6(), filter.Neighbours()...) {
 		add("filter-neighbours")
 	}
-	if drops(usesCARP, filter.Packet{filter.Family: "4", filter.Proto: "carp", filter.Way: "in", filter.To: "224.0.0.18", filter.State: "new"}) {
+	if drops(usesCARP(), filter.Packet{filter.Family: "4", filter.Proto: "carp", filter.Way: "in", filter.To: "224.0.0.18", filter.State: "new"}) {
 		add("filter-carp")
 	}
-	if drops(usesSync, filter.Packet{filter.Family: "4", filter.Proto: "pfsync", filter.Way: "in", filter.To: "224.0.0.240", filter.State: "new"}) {
+	if drops(usesSync(), filter.Packet{filter.Family: "4", filter.Proto: "pfsync", filter.Way: "in", filter.To: "224.0.0.240", filter.State: "new"}) {
 		add("filter-pfsync")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"linerate/internal/fact"
 	"linerate/internal/fact/network"
 	"linerate/internal/fact/texts"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 )
 
@@ -133,7 +134,7 @@ func Refused(files fact.Files, pf, ipfw string) (refused []fact.Problem, host st
 	lines, known := ReadRC(files).Lines, &fact.Facts{}
 	for _, l := range lines {
 		if l.Name == "pf_flags" { // pfctl -D
-			for _, m := range defined.FindAllStringSubmatch(l.Value, 64) {
+			for _, m := range defined().FindAllStringSubmatch(l.Value, 64) {
 				p.macros[m[1]] = ""
 			}
 			if strings.Contains(l.Value, hidden) {
@@ -159,7 +160,7 @@ func Refused(files fact.Files, pf, ipfw string) (refused []fact.Problem, host st
 func RefusedValue(problems []fact.Problem, l fact.Line) []fact.Problem {
 	switch words := strings.Fields(l.Value); {
 	case !l.Effective || l.Default || len(words) == 0 || strings.ContainsAny(l.Value, `"'\\`):
-	case ifconfigLine.MatchString(l.Name):
+	case ifconfigLine().MatchString(l.Name):
 		return ifconfigGrammar().refuse(problems, l, words, "ifconfig(8) does not take '%s' here, or not with what follows")
 	case strings.HasPrefix(l.Name, "route_") || strings.HasPrefix(l.Name, "ipv6_route_"):
 		return routeGrammar().refuse(problems, l, words, "route(8) does not take '%s' here, or not with what follows")
@@ -170,7 +171,7 @@ func RefusedValue(problems []fact.Problem, l fact.Line) []fact.Problem {
 }
 
 // defined matches a macro that pfctl(8) gets by -D.
-var defined = regexp.MustCompile(`-D[ \t]*["']?(\w+)=`)
+var defined = lazy.Regexp(`-D[ \t]*["']?(\w+)=`)
 
 // ifconfigLine matches the variables whose values are arguments of ifconfig(8).
-var ifconfigLine = regexp.MustCompile(`^(?:ifconfig|create_args)_[A-Za-z0-9]+(?:_[0-9]+)?(?:_ipv6|_alias[0-9]+|_aliases)?$`)
+var ifconfigLine = lazy.Regexp(`^(?:ifconfig|create_args)_[A-Za-z0-9]+(?:_[0-9]+)?(?:_ipv6|_alias[0-9]+|_aliases)?$`)

@@ -1,17 +1,17 @@
 package freebsd
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/lazy"
 )
 
 var (
-	ifHead   = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_.-]*): flags=[0-9a-f]+(?:<([^>]*)>)?(.*)$`)
-	ifOption = regexp.MustCompile(`^options=[0-9a-f]+(?:<([^>]*)>)?`)
-	ifSpeed  = regexp.MustCompile(`(\d+(?:\.\d+)?)(G?)[bB]ase`)
+	ifHead   = lazy.Regexp(`^([A-Za-z][A-Za-z0-9_.-]*): flags=[0-9a-f]+(?:<([^>]*)>)?(.*)$`)
+	ifOption = lazy.Regexp(`^options=[0-9a-f]+(?:<([^>]*)>)?`)
+	ifSpeed  = lazy.Regexp(`(\d+(?:\.\d+)?)(G?)[bB]ase`)
 )
 
 // ParseIfconfig parses `ifconfig -a`, with or without -v and -m.
@@ -19,7 +19,7 @@ func ParseIfconfig(text string) []fact.NIC {
 	var nics []fact.NIC
 	known := false // whether the lines belong to the last NIC
 	for _, line := range fact.Lines(text) {
-		if m := ifHead.FindStringSubmatch(line); m != nil {
+		if m := ifHead().FindStringSubmatch(line); m != nil {
 			if len(nics) >= fact.MaxNICs {
 				break
 			}
@@ -57,7 +57,7 @@ func flagList(s string) []string {
 }
 
 func ifconfigDetail(n *fact.NIC, line string) {
-	if m := ifOption.FindStringSubmatch(line); m != nil {
+	if m := ifOption().FindStringSubmatch(line); m != nil {
 		n.Options = flagList(m[1])
 		return
 	}
@@ -104,7 +104,7 @@ func ifconfigMedia(n *fact.NIC, media string) {
 	if _, inside, ok := strings.Cut(media, "("); ok {
 		active = inside
 	}
-	if m := ifSpeed.FindStringSubmatch(active); m != nil {
+	if m := ifSpeed().FindStringSubmatch(active); m != nil {
 		if mbit, err := strconv.ParseFloat(m[1], 64); err == nil && mbit < 1e6 {
 			if m[2] == "G" {
 				mbit *= 1000

@@ -2,11 +2,11 @@ package freebsd
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/filter"
+	"linerate/internal/lazy"
 )
 
 // ReadIPFW reads an ipfw script or rule file to count its rules, pipes and translations. It does
@@ -70,11 +70,11 @@ func commentAt(s string) int {
 // command parses one command: an assignment, a call of ipfw, or a bare rule.
 func (r *ipfwReader) command(number int, raw, s string) {
 	s = strings.TrimSpace(s)
-	if name, value, ok := strings.Cut(s, "="); ok && variable.MatchString(name) {
+	if name, value, ok := strings.Cut(s, "="); ok && variable().MatchString(name) {
 		r.vars[name] = strings.Trim(r.expand(value), `"'`) + strings.Repeat("$", strings.Count(value, `"`)%2) // unknown: it goes on below
 		return
 	}
-	words := strings.Fields(afterComma.ReplaceAllString(strings.NewReplacer(`\`, "", `""`, "$empty").Replace(r.expand(s)), ",")) // such a script fills the variable elsewhere
+	words := strings.Fields(afterComma().ReplaceAllString(strings.NewReplacer(`\`, "", `""`, "$empty").Replace(r.expand(s)), ",")) // such a script fills the variable elsewhere
 	for len(words) > 0 && (path.Base(words[0]) == "ipfw" || strings.HasPrefix(words[0], "-")) {
 		words = words[1:]
 	}
@@ -85,7 +85,7 @@ func (r *ipfwReader) command(number int, raw, s string) {
 }
 
 // afterComma matches a list that ipfw(8) joins from several arguments (sbin/ipfw/main.c).
-var afterComma = regexp.MustCompile(`,[ \t]+`)
+var afterComma = lazy.Regexp(`,[ \t]+`)
 
 // verb processes one command of ipfw(8).
 func (r *ipfwReader) verb(at fact.Line, w []string) {
@@ -125,7 +125,7 @@ func (r *ipfwReader) rule(at fact.Line, w []string) {
 // expand replaces $name and ${name} by the script's own assignments.
 func (r *ipfwReader) expand(s string) string {
 	room := maxValue
-	return dollar.ReplaceAllStringFunc(s, func(ref string) string {
+	return dollar().ReplaceAllStringFunc(s, func(ref string) string {
 		value, ok := r.vars[strings.Trim(ref, "${}")]
 		if room -= len(value); !ok || room < 0 {
 			return ref

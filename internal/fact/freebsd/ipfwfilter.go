@@ -1,23 +1,23 @@
 package freebsd
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/filter"
+	"linerate/internal/lazy"
 )
 
 // ipfwControl matches shell that decides which rules are added.
-var ipfwControl = regexp.MustCompile(`(?m)^[ \t]*(if|for|while|case|\.|source|until)[ \t]`)
+var ipfwControl = lazy.Regexp(`(?m)^[ \t]*(if|for|while|case|\.|source|until)[ \t]`)
 
 // ipfwFilter models an ipfw script or rule file as one chain; policy is what the last rule does.
 func ipfwFilter(text string, policy filter.Action) *filter.Ruleset {
 	r := readIPFW(text, "", &fact.IPFW{})
 	slices.SortStableFunc(r.rules, func(a, b filter.Rule) int { return a.Number - b.Number })
-	return &filter.Ruleset{Chains: []filter.Chain{{Hook: "input", Line: 1, Policy: policy, Rules: r.rules}}, Partial: ipfwControl.MatchString(text)}
+	return &filter.Ruleset{Chains: []filter.Chain{{Hook: "input", Line: 1, Policy: policy, Rules: r.rules}}, Partial: ipfwControl().MatchString(text)}
 }
 
 // model adds a rule by its words behind add.
@@ -114,7 +114,7 @@ func (p *ipfwRule) protocol(w string) {
 }
 
 // ipfwPorts matches a list of ports.
-var ipfwPorts = regexp.MustCompile(`^([0-9]+(-[0-9]+)?|[a-z]+)(,([0-9]+(-[0-9]+)?|[a-z]+))*$`)
+var ipfwPorts = lazy.Regexp(`^([0-9]+(-[0-9]+)?|[a-z]+)(,([0-9]+(-[0-9]+)?|[a-z]+))*$`)
 
 // side reads an address and its ports.
 func (p *ipfwRule) side(address, port filter.Field) {
@@ -131,7 +131,7 @@ func (p *ipfwRule) side(address, port filter.Field) {
 	} else {
 		p.rule.Add(address, not, strings.Split(w, ",")...)
 	}
-	if len(p.words) > 0 && p.words[0] != "to" && ipfwPorts.MatchString(p.words[0]) && !slices.Contains(ipfwOptions, p.words[0]) {
+	if len(p.words) > 0 && p.words[0] != "to" && ipfwPorts().MatchString(p.words[0]) && !slices.Contains(ipfwOptions, p.words[0]) {
 		p.rule.Add(port, false, strings.Split(p.next(), ",")...)
 	}
 }

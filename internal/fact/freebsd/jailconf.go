@@ -5,17 +5,17 @@ import (
 	"maps"
 	"net/netip"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/network"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 )
 
 // jailWords matches comments, strings, marks and words of jail.conf(5).
-var jailWords = regexp.MustCompile(`(?s)/\*.*?\*/|(?:#|//)[^\n]*|"(?:\\.|[^"\\])*"|'[^']*'|\+=|[{};,=\n]|(?:\$\{[\w.]+\}|[^\s{};,="'#+])+|\+`)
+var jailWords = lazy.Regexp(`(?s)/\*.*?\*/|(?:#|//)[^\n]*|"(?:\\.|[^"\\])*"|'[^']*'|\+=|[{};,=\n]|(?:\$\{[\w.]+\}|[^\s{};,="'#+])+|\+`)
 
 // jail is a block of jail.conf, "" for what stands outside: parameters by name, their values joined by commas.
 type jail struct {
@@ -26,7 +26,7 @@ type jail struct {
 // readJails parses a file, whose jails begin with the shared parameters; "*" adds to them.
 func readJails(file, text string, shared map[string]fact.Line) []jail {
 	jails, in, words, line := []jail{{set: shared}}, 0, []string{}, 1
-	for _, w := range jailWords.FindAllString(text, -1) {
+	for _, w := range jailWords().FindAllString(text, -1) {
 		switch {
 		case w[0] == '\n' || w[0] == '#' || strings.HasPrefix(w, "//") || strings.HasPrefix(w, "/*"):
 		case w == "{":
@@ -89,12 +89,12 @@ func jailProblems(texts map[string]string) (all []fact.Problem) {
 }
 
 // jailVariable matches a use of a variable.
-var jailVariable = regexp.MustCompile(`\$\w+|\$\{[\w.]+\}`)
+var jailVariable = lazy.Regexp(`\$\w+|\$\{[\w.]+\}`)
 
 // lines returns a jail's parameters, a line for each value, and at last its own.
 func (j jail) lines() (lines []fact.Line) {
 	filled := func(text string) string {
-		return jailVariable.ReplaceAllStringFunc(text, func(v string) string {
+		return jailVariable().ReplaceAllStringFunc(text, func(v string) string {
 			name := strings.Trim(v, "${}")
 			return cmp.Or(map[string]string{"name": j.Name}[name], j.set["$"+name].Value, v)
 		})

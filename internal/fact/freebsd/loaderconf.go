@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/release"
+	"linerate/internal/lazy"
 )
 
 // The settings of /boot/defaults/loader.conf, if a tree lacks it (stand/defaults/loader.conf).
@@ -150,7 +151,7 @@ func (l *loader) ignored() {
 	for _, dir := range strings.Fields(l.env["loader_conf_dirs"]) {
 		for _, o := range neighbours(l.files, strings.TrimSuffix(dir, "/"), "", l.seen, "the loader reads *.conf of this directory only: rename the file") {
 			// Another suffix, or capitals, mean that the file was disabled on purpose.
-			if text, err := l.files.Read(o.Name); err == nil && strings.Contains(text, `="`) && unended.MatchString(o.Name) {
+			if text, err := l.files.Read(o.Name); err == nil && strings.Contains(text, `="`) && unended().MatchString(o.Name) {
 				l.Problems = append(l.Problems, fact.Problem{File: o.Name, Line: 1, Text: firstLine(text), Kind: fact.ProblemSyntax, Message: o.Reason})
 			}
 		}
@@ -158,7 +159,7 @@ func (l *loader) ignored() {
 }
 
 // unended matches a file name without a suffix.
-var unended = regexp.MustCompile(`/[a-z0-9_-]+$`)
+var unended = lazy.Regexp(`/[a-z0-9_-]+$`)
 
 // neighbours returns files of a directory whose names begin like a configuration file's but which
 // are not read.
@@ -213,7 +214,7 @@ func refersTo(raw, name string) bool {
 	if _, set := strings.CutPrefix(strings.TrimSpace(raw), name); !set || hasModuleSuffix(name) {
 		return false
 	}
-	return slices.ContainsFunc(dollar.FindAllStringSubmatch(raw, -1), func(m []string) bool { return m[1]+m[2] == name })
+	return slices.ContainsFunc(dollar().FindAllStringSubmatch(raw, -1), func(m []string) bool { return m[1]+m[2] == name })
 }
 
 // moduleSuffixes lists suffixes of names that are properties of a module; the loader does not
@@ -229,7 +230,7 @@ func (l *loader) line(raw string) (name, value string, err error) {
 	if strings.TrimSpace(s) == "" || s[0] == '#' {
 		return "", "", nil
 	}
-	named := loaderName.FindStringSubmatch(s)
+	named := loaderName().FindStringSubmatch(s)
 	if named == nil || strings.ContainsAny(s[:1], "-_.") && !hasModuleSuffix(named[1]) {
 		return "", "", errors.New("malformed line: want name=\"value\"")
 	}
@@ -268,7 +269,7 @@ func hasModuleSuffix(name string) bool {
 }
 
 // loaderName matches a name and the equals sign, which may have spaces around it.
-var loaderName = regexp.MustCompile(`^([A-Za-z0-9_.-]+)[ \t]*=[ \t]*`)
+var loaderName = lazy.Regexp(`^([A-Za-z0-9_.-]+)[ \t]*=[ \t]*`)
 
 // loaderValue returns an expression for a quoted value or a single word.
 func loaderValue(quoted string) *regexp.Regexp {
@@ -276,7 +277,7 @@ func loaderValue(quoted string) *regexp.Regexp {
 }
 
 // dollar matches $name and ${name}.
-var dollar = regexp.MustCompile(`\$(?:\{([^}]+)\}|([A-Za-z0-9][A-Za-z0-9_.-]*))`)
+var dollar = lazy.Regexp(`\$(?:\{([^}]+)\}|([A-Za-z0-9][A-Za-z0-9_.-]*))`)
 
 // expand replaces $name, ${name} and backslashes (config.lua, processEnvVar).
 func (l *loader) expand(v string) (string, error) {
@@ -291,7 +292,7 @@ func (l *loader) expand(v string) (string, error) {
 		case '"':
 			return "", fmt.Errorf("stray quote at position '%d'; a comment on the same line must hold no quotes", i+1)
 		case '$':
-			m := dollar.FindStringSubmatchIndex(v[i:])
+			m := dollar().FindStringSubmatchIndex(v[i:])
 			if m == nil || m[0] > 0 {
 				return "", fmt.Errorf("malformed variable expression at position '%d'", i+1)
 			}

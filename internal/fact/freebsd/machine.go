@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"linerate/internal/fact"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 )
 
@@ -103,15 +104,15 @@ func segments(text string) map[int]uint64 {
 }
 
 var (
-	smpLine     = regexp.MustCompile(`^FreeBSD/SMP: (\d+) package\(s\)(?: x (\d+) cache groups)? x (\d+) core\(s\)(?: x (\d+) hardware threads)?`)
-	cpuLine     = regexp.MustCompile(`^CPU: (.*?) ?\(([\d.]+)-MHz `)
-	featureLine = regexp.MustCompile(`^  [A-Za-z0-9 ]*Features\d?=0x[0-9a-f]+<([^>].*)>$`)
-	memoryLine  = regexp.MustCompile(`^(real|avail) memory\s*= (\d+) `)
-	queuesLine  = regexp.MustCompile(`(?i)^([a-z0-9_]+\d+): using (\d+) rx queues (\d+) tx queues`)
-	ringsLine   = regexp.MustCompile(`(?i)^([a-z0-9_]+\d+): using (\d+) tx descriptors and (\d+) rx descriptors`)
-	netmapLine  = regexp.MustCompile(`^([a-z0-9_]+\d+): netmap queues/slots: TX (\d+)/(\d+), RX (\d+)/(\d+)`)
-	chelsioLine = regexp.MustCompile(`^(c[cxl]\w*\d+): (\d+) txq, (\d+) rxq \(NIC\)`)
-	descLine    = regexp.MustCompile(`^([a-z][a-z0-9_]*\d+): <([^>]+)>`)
+	smpLine     = lazy.Regexp(`^FreeBSD/SMP: (\d+) package\(s\)(?: x (\d+) cache groups)? x (\d+) core\(s\)(?: x (\d+) hardware threads)?`)
+	cpuLine     = lazy.Regexp(`^CPU: (.*?) ?\(([\d.]+)-MHz `)
+	featureLine = lazy.Regexp(`^  [A-Za-z0-9 ]*Features\d?=0x[0-9a-f]+<([^>].*)>$`)
+	memoryLine  = lazy.Regexp(`^(real|avail) memory\s*= (\d+) `)
+	queuesLine  = lazy.Regexp(`(?i)^([a-z0-9_]+\d+): using (\d+) rx queues (\d+) tx queues`)
+	ringsLine   = lazy.Regexp(`(?i)^([a-z0-9_]+\d+): using (\d+) tx descriptors and (\d+) rx descriptors`)
+	netmapLine  = lazy.Regexp(`^([a-z0-9_]+\d+): netmap queues/slots: TX (\d+)/(\d+), RX (\d+)/(\d+)`)
+	chelsioLine = lazy.Regexp(`^(c[cxl]\w*\d+): (\d+) txq, (\d+) rxq \(NIC\)`)
+	descLine    = lazy.Regexp(`^([a-z][a-z0-9_]*\d+): <([^>]+)>`)
 )
 
 // bootMarker starts each boot in the message buffer.
@@ -127,7 +128,7 @@ func AddDmesg(f *fact.Facts, text string) {
 	for _, line := range fact.Lines(text) {
 		dmesgCPU(f, line)
 		dmesgNIC(f, line)
-		if m := descLine.FindStringSubmatch(line); m != nil {
+		if m := descLine().FindStringSubmatch(line); m != nil {
 			desc[m[1]] = m[2]
 		}
 	}
@@ -153,7 +154,7 @@ func AddComplaints(f *fact.Facts, text string) {
 }
 
 func dmesgCPU(f *fact.Facts, line string) {
-	if m := smpLine.FindStringSubmatch(line); m != nil {
+	if m := smpLine().FindStringSubmatch(line); m != nil {
 		f.CPU.Packages = fact.Int(m[1])
 		groups, threads := max(1, fact.Int(m[2])), max(1, fact.Int(m[4]))
 		if f.CPU.Cores == 0 {
@@ -164,16 +165,16 @@ func dmesgCPU(f *fact.Facts, line string) {
 			f.CPU.Count = f.CPU.Packages * groups * fact.Int(m[3]) * threads
 		}
 	}
-	if m := cpuLine.FindStringSubmatch(line); m != nil {
+	if m := cpuLine().FindStringSubmatch(line); m != nil {
 		f.CPU.Model = cmp.Or(f.CPU.Model, m[1])
 		if mhz, err := strconv.ParseFloat(m[2], 64); err == nil && f.CPU.MHz == 0 {
 			f.CPU.MHz = mhz
 		}
 	}
-	if m := featureLine.FindStringSubmatch(line); m != nil && len(f.CPU.Features) < 4096 {
+	if m := featureLine().FindStringSubmatch(line); m != nil && len(f.CPU.Features) < 4096 {
 		f.CPU.Features = append(f.CPU.Features, strings.Split(m[1], ",")...)
 	}
-	if m := memoryLine.FindStringSubmatch(line); m != nil {
+	if m := memoryLine().FindStringSubmatch(line); m != nil {
 		n, _ := strconv.ParseUint(m[2], 10, 64)
 		if m[1] == "real" && f.Memory.Real == 0 {
 			f.Memory.Real = n
@@ -186,16 +187,16 @@ func dmesgCPU(f *fact.Facts, line string) {
 
 // dmesgNIC parses the messages in which drivers print queues and descriptors.
 func dmesgNIC(f *fact.Facts, line string) {
-	if m := queuesLine.FindStringSubmatch(line); m != nil {
+	if m := queuesLine().FindStringSubmatch(line); m != nil {
 		withNIC(f, m[1], func(n *fact.NIC) { n.RXQueues, n.TXQueues = fact.Int(m[2]), fact.Int(m[3]) })
 	}
-	if m := chelsioLine.FindStringSubmatch(line); m != nil {
+	if m := chelsioLine().FindStringSubmatch(line); m != nil {
 		withNIC(f, m[1], func(n *fact.NIC) { n.TXQueues, n.RXQueues = fact.Int(m[2]), fact.Int(m[3]) })
 	}
-	if m := ringsLine.FindStringSubmatch(line); m != nil {
+	if m := ringsLine().FindStringSubmatch(line); m != nil {
 		withNIC(f, m[1], func(n *fact.NIC) { n.TXDescriptors, n.RXDescriptors = fact.Int(m[2]), fact.Int(m[3]) })
 	}
-	if m := netmapLine.FindStringSubmatch(line); m != nil {
+	if m := netmapLine().FindStringSubmatch(line); m != nil {
 		withNIC(f, m[1], func(n *fact.NIC) {
 			n.TXQueues, n.RXQueues = cmp.Or(n.TXQueues, fact.Int(m[2])), cmp.Or(n.RXQueues, fact.Int(m[4]))
 			n.TXDescriptors, n.RXDescriptors = cmp.Or(n.TXDescriptors, fact.Int(m[3])), cmp.Or(n.RXDescriptors, fact.Int(m[5]))

@@ -8,34 +8,35 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/texts"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 )
 
 var (
 	// placed matches a line of rc.conf in the text for "host", and its place.
-	placed = regexp.MustCompile(`^(/\S+):(\d+) (.*)`)
-	isYes  = regexp.MustCompile(`=(?i:yes|true|on|1)$`)
+	placed = lazy.Regexp(`^(/\S+):(\d+) (.*)`)
+	isYes  = lazy.Regexp(`=(?i:yes|true|on|1)$`)
 	// executed matches what makes rc.conf a program, whose settings its lines do not tell.
-	executed = regexp.MustCompile(`(?m)^[ \t]*(?:\.|source|for|case|if|while|eval)[ \t]|\{\{`)
-	needFile = regexp.MustCompile(`^/etc/(?:exports|fstab|pf\.conf|sysctl\.conf|hosts\.allow|rtadvd\.conf|dhclient\.conf|syslog\.conf|inetd\.conf|devfs\.rules|ntp\.conf|resolv\.conf|ppp/ppp\.conf)$|^/boot/loader\.conf|^/usr/local/etc/(?:dhcpd\.conf|wireguard/\w+\.conf)$`)
+	executed = lazy.Regexp(`(?m)^[ \t]*(?:\.|source|for|case|if|while|eval)[ \t]|\{\{`)
+	needFile = lazy.Regexp(`^/etc/(?:exports|fstab|pf\.conf|sysctl\.conf|hosts\.allow|rtadvd\.conf|dhclient\.conf|syslog\.conf|inetd\.conf|devfs\.rules|ntp\.conf|resolv\.conf|ppp/ppp\.conf)$|^/boot/loader\.conf|^/usr/local/etc/(?:dhcpd\.conf|wireguard/\w+\.conf)$`)
 )
 
 // needProblems compares lines of rc.conf and other files by needs.txt.
 func needProblems(files map[string]string) (problems []fact.Problem) {
-	if executed.MatchString(files["/etc/rc.conf"] + "\n" + files["/etc/rc.conf.local"]) {
+	if executed().MatchString(files["/etc/rc.conf"] + "\n" + files["/etc/rc.conf.local"]) {
 		return nil
 	}
 	var all []fact.Line
 	for l := range strings.Lines(files["host"]) {
 		line := fact.Line{Text: strings.TrimSpace(l)}
-		if m := placed.FindStringSubmatch(line.Text); m != nil {
-			line = fact.Line{File: m[1], Number: fact.Int(m[2]), Text: isYes.ReplaceAllString(strings.Join(strings.Fields(m[3]), " "), "=YES")}
+		if m := placed().FindStringSubmatch(line.Text); m != nil {
+			line = fact.Line{File: m[1], Number: fact.Int(m[2]), Text: isYes().ReplaceAllString(strings.Join(strings.Fields(m[3]), " "), "=YES")}
 		}
 		all = append(all, line)
 	}
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		for i, l := range fact.Lines(files[file]) {
-			if l, _, _ = strings.Cut(l, " #"); needFile.MatchString(file) && strings.TrimSpace(l) != "" && l[0] != '#' {
+			if l, _, _ = strings.Cut(l, " #"); needFile().MatchString(file) && strings.TrimSpace(l) != "" && l[0] != '#' {
 				all = append(all, fact.Line{File: file, Number: i + 1, Text: file + " " + strings.Join(strings.Fields(l), " ")})
 			}
 		}

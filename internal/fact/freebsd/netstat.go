@@ -2,12 +2,12 @@ package freebsd
 
 import (
 	_ "embed" // counters.txt
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 
 	"linerate/internal/fact"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 )
 
@@ -105,9 +105,9 @@ var protocolLines = sync.OnceValue(func() []protocolLine {
 })
 
 var (
-	countedLine = regexp.MustCompile(`^(\s*)(\d+) (.*)$`)
+	countedLine = lazy.Regexp(`^(\s*)(\d+) (.*)$`)
 	// remark matches the bracketed part of a line about its count.
-	remark = regexp.MustCompile(` \([^()]*\)`)
+	remark = lazy.Regexp(` \([^()]*\)`)
 )
 
 // AddNetstatS parses `netstat -s`.
@@ -119,7 +119,7 @@ func AddNetstatS(f *fact.Facts, text string) {
 			section, parent = s, ""
 			continue
 		}
-		m := countedLine.FindStringSubmatch(line)
+		m := countedLine().FindStringSubmatch(line)
 		if m == nil {
 			continue
 		}
@@ -142,7 +142,7 @@ func protocolTail(tail, known string) bool {
 	if tail == known {
 		return true
 	}
-	bare := remark.ReplaceAllString(tail, "")
+	bare := remark().ReplaceAllString(tail, "")
 	return bare == known || bare == "data packet "+known
 }
 

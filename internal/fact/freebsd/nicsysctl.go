@@ -2,12 +2,12 @@ package freebsd
 
 import (
 	"cmp"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 
 	"linerate/internal/fact"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 )
 
@@ -16,7 +16,7 @@ import (
 var flowControl = map[string]string{"0": "none", "1": "rx", "2": "tx", "3": "full"}
 
 // queueNode matches the queues that a driver exports below dev.<driver>.N.
-var queueNode = regexp.MustCompile(`^(?:iflib\.)?(rx|tx)q(\d+)\.|^queue_?(rx|tx)_?(\d+)\.|^queue(\d+)\.|^(rx|tx)_?queue_?(\d+)\.|^(rxq|txq)\.(\d+)\.`)
+var queueNode = lazy.Regexp(`^(?:iflib\.)?(rx|tx)q(\d+)\.|^queue_?(rx|tx)_?(\d+)\.|^queue(\d+)\.|^(rx|tx)_?queue_?(\d+)\.|^(rxq|txq)\.(\d+)\.`)
 
 // AddNICValues adds the running values of interfaces: queues, descriptors, flow control, NUMA
 // domain and description.
@@ -57,7 +57,7 @@ func countQueues(v Values) map[string][2]int {
 		if len(parts) < 4 {
 			continue
 		}
-		m := queueNode.FindStringSubmatch(parts[3])
+		m := queueNode().FindStringSubmatch(parts[3])
 		if m == nil {
 			continue
 		}

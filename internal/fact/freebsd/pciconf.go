@@ -1,16 +1,16 @@
 package freebsd
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/lazy"
 )
 
 var (
-	pciHead = regexp.MustCompile(`^([a-z0-9_]+)@pci\d+:\d+:\d+:\d+:`)
-	pciLink = regexp.MustCompile(`link x(\d+)\(x(\d+)\) speed ([\d.]+)\(([\d.]+)\)`)
+	pciHead = lazy.Regexp(`^([a-z0-9_]+)@pci\d+:\d+:\d+:\d+:`)
+	pciLink = lazy.Regexp(`link x(\d+)\(x(\d+)\) speed ([\d.]+)\(([\d.]+)\)`)
 )
 
 // ParsePciconf parses `pciconf -lv` (with -bc also links): devices by driver and unit.
@@ -19,7 +19,7 @@ func ParsePciconf(text string) map[string]fact.PCI {
 	name := ""
 	var p fact.PCI
 	for _, line := range fact.Lines(text) {
-		if m := pciHead.FindStringSubmatch(line); m != nil {
+		if m := pciHead().FindStringSubmatch(line); m != nil {
 			if name != "" {
 				devices[name] = p
 			}
@@ -38,7 +38,7 @@ func pciDetail(p *fact.PCI, line string) {
 	if key, value, ok := strings.Cut(line, "="); ok && strings.TrimSpace(key) == "device" {
 		p.Device = strings.Trim(strings.TrimSpace(value), "'")
 	}
-	if m := pciLink.FindStringSubmatch(line); m != nil {
+	if m := pciLink().FindStringSubmatch(line); m != nil {
 		p.LinkWidth, p.MaxLinkWidth = fact.Int(m[1]), fact.Int(m[2])
 		p.LinkSpeed, _ = strconv.ParseFloat(m[3], 64)
 		p.MaxLinkSpeed, _ = strconv.ParseFloat(m[4], 64)

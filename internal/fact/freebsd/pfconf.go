@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/lazy"
 )
 
 // ReadPF reads from a pf ruleset the limits, options, scrubbing, and the number and kind of its
@@ -171,8 +171,8 @@ func (p *pfReader) undefined(s pfStatement) {
 	_, any := p.macros[hidden]
 	for _, w := range s.words {
 		name, is := strings.CutPrefix(w, "$")
-		name = macroName.FindString(name)
-		if _, ok := p.macros[name]; is && !ok && !any && variable.MatchString(name) && !slices.Contains(labels, "$"+name) && p.files != nil {
+		name = macroName().FindString(name)
+		if _, ok := p.macros[name]; is && !ok && !any && variable().MatchString(name) && !slices.Contains(labels, "$"+name) && p.files != nil {
 			p.problems = append(p.problems, fact.Problem{File: s.file, Line: s.line, Text: s.text, Kind: fact.ProblemSyntax,
 				Message: "macro '" + name + "' not defined, so pfctl refuses the file"})
 			return
@@ -294,13 +294,13 @@ type pfLexer struct {
 
 // pfToken matches a token of pf.conf: an end of line, the blank at a continued one, a separator, a
 // comment, quoted text, a table with blanks around its name, a symbol, or a word.
-var pfToken = regexp.MustCompile(`^(?:<[ \t]*[A-Za-z_][\w.-]*[ \t]*>|\n|\\[ \t\r]*\n|[ \t\r\v\f,]|#[^\n]*|"[^"]*"?|'[^']*'?|[{}()=]|[^ \t\n\r\v\f,#"'{}()=][^ \t\n\r\v\f,#"{}()=]*)`)
+var pfToken = lazy.Regexp(`^(?:<[ \t]*[A-Za-z_][\w.-]*[ \t]*>|\n|\\[ \t\r]*\n|[ \t\r\v\f,]|#[^\n]*|"[^"]*"?|'[^']*'?|[{}()=]|[^ \t\n\r\v\f,#"'{}()=][^ \t\n\r\v\f,#"{}()=]*)`)
 
 func (l *pfLexer) next() (pfStatement, bool) {
 	var s pfStatement
 	depth := 0
 	for l.pos < len(l.text) {
-		at, line, word := l.pos, l.line, pfToken.FindString(l.text[l.pos:])
+		at, line, word := l.pos, l.line, pfToken().FindString(l.text[l.pos:])
 		l.pos += len(word)
 		l.line += strings.Count(word, "\n")
 		switch {
@@ -355,7 +355,7 @@ func (l *pfLexer) braces(s *pfStatement, word string, depth int) int {
 	return depth
 }
 
-var macroName = regexp.MustCompile(`^\w*`)
+var macroName = lazy.Regexp(`^\w*`)
 
 // expand replaces a macro's name by its words.
 func (l *pfLexer) expand(word string) []string {
@@ -363,7 +363,7 @@ func (l *pfLexer) expand(word string) []string {
 	if !ok || before != "" && before != "!" {
 		return []string{word}
 	}
-	n := len(macroName.FindString(name))
+	n := len(macroName().FindString(name))
 	value, ok := l.macros[name[:n]]
 	if l.budget += len(value); !ok || value == "" || l.budget > maxValue {
 		return []string{word}

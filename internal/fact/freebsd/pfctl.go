@@ -1,16 +1,16 @@
 package freebsd
 
 import (
-	"regexp"
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/lazy"
 )
 
 var (
-	pfCounter = regexp.MustCompile(`^\s+([a-z][a-zA-Z -]*?)\s+(\d+)(?:\s+[\d.]+/s)?\s*$`)
-	pfLimit   = regexp.MustCompile(`^(\S+)\s+hard limit\s+(\d+)`)
-	pfTimeout = regexp.MustCompile(`^([a-z.]+)\s+(\d+)(?:s| states)\s*$`)
+	pfCounter = lazy.Regexp(`^\s+([a-z][a-zA-Z -]*?)\s+(\d+)(?:\s+[\d.]+/s)?\s*$`)
+	pfLimit   = lazy.Regexp(`^(\S+)\s+hard limit\s+(\d+)`)
+	pfTimeout = lazy.Regexp(`^([a-z.]+)\s+(\d+)(?:s| states)\s*$`)
 )
 
 // AddPFStatus parses `pfctl -si` or -vsi: whether pf runs, its states and its counters
@@ -25,7 +25,7 @@ func AddPFStatus(f *fact.Facts, pf *fact.PF, text string) {
 		case line != "" && !isSpace(line[0]):
 			section = pfSection(line)
 		}
-		m := pfCounter.FindStringSubmatch(line)
+		m := pfCounter().FindStringSubmatch(line)
 		if m == nil || section == "" {
 			continue
 		}
@@ -61,7 +61,7 @@ func pfSection(line string) string {
 // AddPFLimits parses `pfctl -sm`.
 func AddPFLimits(pf *fact.PF, text string) {
 	for _, line := range fact.Lines(text) {
-		if m := pfLimit.FindStringSubmatch(line); m != nil && len(pf.Limits) < 64 {
+		if m := pfLimit().FindStringSubmatch(line); m != nil && len(pf.Limits) < 64 {
 			pf.Limits = append(pf.Limits, fact.Limit{Name: m[1], Value: fact.Number(m[2]), Text: line})
 		}
 	}
@@ -70,7 +70,7 @@ func AddPFLimits(pf *fact.PF, text string) {
 // AddPFTimeouts parses `pfctl -st`.
 func AddPFTimeouts(pf *fact.PF, text string) {
 	for _, line := range fact.Lines(text) {
-		if m := pfTimeout.FindStringSubmatch(line); m != nil && len(pf.Timeouts) < 64 {
+		if m := pfTimeout().FindStringSubmatch(line); m != nil && len(pf.Timeouts) < 64 {
 			pf.Timeouts = append(pf.Timeouts, fact.Limit{Name: m[1], Value: fact.Number(m[2]), Text: line})
 		}
 	}

@@ -2,11 +2,11 @@ package freebsd
 
 import (
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 
 	"linerate/internal/fact/filter"
+	"linerate/internal/lazy"
 )
 
 // pfModel is a pf.conf as far as it is modelled: its filter rules are one chain, in which the last
@@ -27,12 +27,12 @@ type pfNAT struct {
 }
 
 // anchored matches an anchor with rules in braces, which are evaluated only where it matches.
-var anchored = regexp.MustCompile(`(?m)^[ \t]*anchor\b[^\n#]*\{`)
+var anchored = lazy.Regexp(`(?m)^[ \t]*anchor\b[^\n#]*\{`)
 
 // pfFilter models a pf.conf; one with rules in anchors is not modelled.
 func pfFilter(text string) *pfModel {
 	m := &pfModel{}
-	if anchored.MatchString(text) {
+	if anchored().MatchString(text) {
 		m.set.Partial, m.set.Chains = true, make([]filter.Chain, 1)
 		return m
 	}

@@ -3,22 +3,22 @@ package freebsd
 import (
 	"cmp"
 	"net/netip"
-	"regexp"
 	"strings"
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/network"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 )
 
 var (
 	// addressed matches an address of ifconfig(8), that of a peer, and the mask or length.
-	addressed = regexp.MustCompile(`(?:^| )inet6? (?:(?:vhid|advskew|advbase|pass|peer6?) \S+ |alias |up )*([0-9a-fA-F:$]\S*)(?: ([0-9][0-9.]+))?(?: (?:netmask|prefixlen) (\S+))?`)
-	ofPort    = regexp.MustCompile(`^(?:ifconfig|ipv4_addrs)_(\w+?)(?:_ipv6|_alias[0-9]+|_aliases)?$`)
+	addressed = lazy.Regexp(`(?:^| )inet6? (?:(?:vhid|advskew|advbase|pass|peer6?) \S+ |alias |up )*([0-9a-fA-F:$]\S*)(?: ([0-9][0-9.]+))?(?: (?:netmask|prefixlen) (\S+))?`)
+	ofPort    = lazy.Regexp(`^(?:ifconfig|ipv4_addrs)_(\w+?)(?:_ipv6|_alias[0-9]+|_aliases)?$`)
 	// elsewhere matches lines of which hosts have addresses that rc.conf does not name.
-	elsewhere = regexp.MustCompile(`^(?:(?:ipv6_)?route_\w+=.*-i(?:nter)?face |ifconfig_\w+=(?:.*[ ])?(?:(?i:dhcp|syncdhcp|accept_rtadv|slaac|\S*redacted\S*)(?: |$)|inet$)|(?:wireguard_interfaces|openvpn_configfile)=.|(?:\w*openvpn\w*|ppp|mpd5?|zerotier|tailscaled|strongswan|frr|bird|quagga|cloudinit|nuageinit)_enable=(?i:yes))`)
-	noGate    = regexp.MustCompile(`(?:^| )-(?:iface|interface|blackhole|reject|gateway)\b`)
-	argument  = regexp.MustCompile(`(?:^| )-(?:netmask|prefixlen|fib|mtu|ifp|ifa|weight) \S+|(?:^| )-\S+`)
+	elsewhere = lazy.Regexp(`^(?:(?:ipv6_)?route_\w+=.*-i(?:nter)?face |ifconfig_\w+=(?:.*[ ])?(?:(?i:dhcp|syncdhcp|accept_rtadv|slaac|\S*redacted\S*)(?: |$)|inet$)|(?:wireguard_interfaces|openvpn_configfile)=.|(?:\w*openvpn\w*|ppp|mpd5?|zerotier|tailscaled|strongswan|frr|bird|quagga|cloudinit|nuageinit)_enable=(?i:yes))`)
+	noGate    = lazy.Regexp(`(?:^| )-(?:iface|interface|blackhole|reject|gateway)\b`)
+	argument  = lazy.Regexp(`(?:^| )-(?:netmask|prefixlen|fib|mtu|ifp|ifa|weight) \S+|(?:^| )-\S+`)
 )
 
 // addressSlips finds addresses, routers and routes of rc.conf that contradict each other, and returns
@@ -48,7 +48,7 @@ func addressSlips(lines []fact.Line, nics []fact.NIC) ([]fact.Problem, *network.
 			h.Interface(rcName(l.Value)).Largest = largest(strings.TrimPrefix(strings.TrimSuffix(l.Name, "_name"), "ifconfig_"))
 			continue
 		case strings.HasPrefix(l.Name, "route_"), strings.HasPrefix(l.Name, "ipv6_route_"):
-			words, router = append(strings.Fields(argument.ReplaceAllString(l.Value, "")), ""), false
+			words, router = append(strings.Fields(argument().ReplaceAllString(l.Value, "")), ""), false
 		case l.Name != "defaultrouter" && l.Name != "ipv6_defaultrouter":
 			continue
 		}
@@ -59,7 +59,7 @@ func addressSlips(lines []fact.Line, nics []fact.NIC) ([]fact.Problem, *network.
 		} else if a, no := netip.ParseAddr(words[0]); other != nil && no == nil {
 			to, _ = a.Prefix(16) // or what -netmask says
 		}
-		if noGate.MatchString(l.Value) {
+		if noGate().MatchString(l.Value) {
 			gate, err = netip.Addr{}, nil
 		}
 		if err == nil {
@@ -101,10 +101,10 @@ func rcModel(h *network.Host, n fact.NIC) {
 		i.Kind, i.Overhead = network.Tunnel, bytes
 	}
 	for _, l := range n.Configured {
-		if m := mtuOf.FindStringSubmatch(l.Value); m != nil {
+		if m := mtuOf().FindStringSubmatch(l.Value); m != nil {
 			i.MTU, i.MTUPlace = fact.Int(m[1]), network.Place{File: l.File, Line: l.Number}
 		}
-		if m := vlanOf.FindStringSubmatch(l.Value); m != nil && n.Kind == fact.KindVLAN {
+		if m := vlanOf().FindStringSubmatch(l.Value); m != nil && n.Kind == fact.KindVLAN {
 			i.Kind, i.ID, i.Parent = network.VLAN, fact.Int(m[1]), cmp.Or(m[2], i.Parent)
 			i.Place = network.Place{File: l.File, Line: l.Number}
 		}
@@ -113,21 +113,21 @@ func rcModel(h *network.Host, n fact.NIC) {
 
 var (
 	// vlanOf matches the number of a VLAN and what it stands on.
-	vlanOf = regexp.MustCompile(`(?:^| )vlan (\d+)(?: vlandev (\S+))?`)
+	vlanOf = lazy.Regexp(`(?:^| )vlan (\d+)(?: vlandev (\S+))?`)
 	// bare matches an address without inet, which ifconfig(8) takes too; named what else has addresses.
-	bare  = regexp.MustCompile(`(?:^| )([0-9]+\.[0-9]+\.[0-9]+\.[0-9]+(?:/[0-9]+)?)(?: |$)`)
-	named = regexp.MustCompile(`\b(?:inet6?|tunnel|vxlan\w+|syncpeer|broadcast|dhcp|DHCP)\b`)
+	bare  = lazy.Regexp(`(?:^| )([0-9]+\.[0-9]+\.[0-9]+\.[0-9]+(?:/[0-9]+)?)(?: |$)`)
+	named = lazy.Regexp(`\b(?:inet6?|tunnel|vxlan\w+|syncpeer|broadcast|dhcp|DHCP)\b`)
 	// tunnelEnds matches the outer addresses of a tunnel.
-	tunnelEnds = regexp.MustCompile(`(?:^| )tunnel ([0-9a-fA-F:.]+) [0-9a-fA-F:.]+`)
-	mtuOf      = regexp.MustCompile(`(?:^| )mtu (\d+)`)
+	tunnelEnds = lazy.Regexp(`(?:^| )tunnel ([0-9a-fA-F:.]+) [0-9a-fA-F:.]+`)
+	mtuOf      = lazy.Regexp(`(?:^| )mtu (\d+)`)
 	// groupOf matches a CARP group.
-	groupOf = regexp.MustCompile(`(?:^| )vhid (\d+)`)
+	groupOf = lazy.Regexp(`(?:^| )vhid (\d+)`)
 )
 
 // rcAddresses adds the addresses of a line of rc.conf.
 func rcAddresses(h *network.Host, l fact.Line) {
-	of, value := ofPort.FindStringSubmatch(l.Name), strings.Join(strings.Fields(l.Value), " ")
-	if elsewhere.MatchString(l.Name + "=" + value) {
+	of, value := ofPort().FindStringSubmatch(l.Name), strings.Join(strings.Fields(l.Value), " ")
+	if elsewhere().MatchString(l.Name + "=" + value) {
 		h.Open[true], h.Open[false] = true, true
 	}
 	if of != nil && strings.Contains(strings.ToUpper(value), "DHCP") {
@@ -136,16 +136,16 @@ func rcAddresses(h *network.Host, l fact.Line) {
 	if strings.HasPrefix(l.Name, "ipv4_addrs_") {
 		value = "inet " + strings.ReplaceAll(value, " ", " inet ")
 	}
-	if m := bare.FindStringSubmatchIndex(value); m != nil && of != nil && !named.MatchString(value) {
+	if m := bare().FindStringSubmatchIndex(value); m != nil && of != nil && !named().MatchString(value) {
 		value = value[:m[2]] + "inet " + value[m[2]:]
 	}
 	at := network.Place{File: l.File, Line: l.Number}
-	if m := tunnelEnds.FindStringSubmatch(value); m != nil && of != nil {
+	if m := tunnelEnds().FindStringSubmatch(value); m != nil && of != nil {
 		i := h.Interface(of[1])
 		i.Local, _ = netip.ParseAddr(m[1])
 		i.Kind, i.LocalPlace = network.Tunnel, at
 	}
-	for _, m := range addressed.FindAllStringSubmatch(value, -1) {
+	for _, m := range addressed().FindAllStringSubmatch(value, -1) {
 		if of == nil {
 			h.Open[true], h.Open[false] = true, true
 			continue
@@ -156,7 +156,7 @@ func rcAddresses(h *network.Host, l fact.Line) {
 		}
 		own := &i.Addresses[len(i.Addresses)-1]
 		own.Shared = strings.Contains(value, "fib ")
-		if m := groupOf.FindStringSubmatch(value); m != nil {
+		if m := groupOf().FindStringSubmatch(value); m != nil {
 			own.Group = m[1]
 		}
 		if peer, err := netip.ParseAddr(m[2]); err == nil {

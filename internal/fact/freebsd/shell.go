@@ -3,11 +3,11 @@ package freebsd
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/lazy"
 )
 
 // shell reads the assignments of a file that sh(1) would source: a safe subset of the language. It
@@ -300,7 +300,7 @@ func (s *shell) assign(w word, line int, raw string) {
 		if strings.HasSuffix(value, "\r") {
 			l.Note = "ends in a carriage return, which becomes part of the value"
 		}
-		if swallowed.MatchString(value) {
+		if swallowed().MatchString(value) {
 			s.problem(line, raw, fact.ProblemSyntax, "the value goes on over the lines below, which set nothing: a quote is not closed on its line")
 		}
 		s.rc.vars[name] = value
@@ -309,7 +309,7 @@ func (s *shell) assign(w word, line int, raw string) {
 }
 
 // swallowed matches a value with lines that look like assignments.
-var swallowed = regexp.MustCompile(`\n\s*[a-z_][a-z0-9_]*=`)
+var swallowed = lazy.Regexp(`\n\s*[a-z_][a-z0-9_]*=`)
 
 // command handles what is not a plain assignment.
 func (s *shell) command(words []word, line int, raw string) {
@@ -329,9 +329,9 @@ func (s *shell) command(words []word, line int, raw string) {
 			ends += fact.GoesOn
 		}
 		s.problem(line, raw, fact.ProblemStops, ends)
-	case len(words) > 1 && variable.MatchString(name) && strings.HasPrefix(words[1].text, "="):
+	case len(words) > 1 && variable().MatchString(name) && strings.HasPrefix(words[1].text, "="):
 		s.problem(line, raw, fact.ProblemSyntax, name+": not found (no spaces around '=' in a shell assignment)")
-	case dotted.MatchString(name):
+	case dotted().MatchString(name):
 		v, _, _ := strings.Cut(name, "=")
 		s.problem(line, raw, fact.ProblemSyntax, v+": not found (sh has no '.' in names: write "+strings.ReplaceAll(v, ".", "_")+")")
 	case appends(name):
@@ -342,12 +342,12 @@ func (s *shell) command(words []word, line int, raw string) {
 }
 
 // dotted matches a setting of a VLAN whose interface name contains a dot.
-var dotted = regexp.MustCompile(`^(ifconfig|create_args)_[a-z0-9]+[.][0-9]+=`)
+var dotted = lazy.Regexp(`^(ifconfig|create_args)_[a-z0-9]+[.][0-9]+=`)
 
 // appends reports "name+=value", an assignment only in other shells.
 func appends(word string) bool {
 	name, _, ok := strings.Cut(word, "+=")
-	return ok && variable.MatchString(name)
+	return ok && variable().MatchString(name)
 }
 
 // include reads `. /path` if the path is literal.
@@ -388,4 +388,4 @@ func (c *Config) unset(name string) {
 }
 
 // variable matches a valid name of a shell variable.
-var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variable = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)

@@ -1,8 +1,9 @@
 package freebsd
 
 import (
-	"regexp"
 	"strings"
+
+	"linerate/internal/lazy"
 )
 
 // word reads one word: quotes, backslashes and expansions that need no execution. It always
@@ -42,7 +43,7 @@ func (w *wordReader) more(c byte) bool {
 	case c == '\n' || c == ' ' || c == '\t' || strings.IndexByte(";&|<>()", c) >= 0:
 		return false
 	default:
-		if c == '=' && w.eq < 0 && w.bare && variable.MatchString(w.out.String()) {
+		if c == '=' && w.eq < 0 && w.bare && variable().MatchString(w.out.String()) {
 			w.eq = w.out.Len()
 		}
 		w.put(c)
@@ -160,7 +161,7 @@ func (w *wordReader) backquoted() {
 }
 
 // plain matches the characters of names at the start of a text.
-var plain = regexp.MustCompile(`^[A-Za-z0-9_]*`)
+var plain = lazy.Regexp(`^[A-Za-z0-9_]*`)
 
 // dollar expands $name, ${name} and ${name:-default}; command substitutions and arithmetic are
 // unknown.
@@ -175,8 +176,8 @@ func (w *wordReader) dollar() {
 		w.pos++
 		w.braced()
 	default:
-		name := plain.FindString(rest)
-		if !variable.MatchString(name) {
+		name := plain().FindString(rest)
+		if !variable().MatchString(name) {
 			w.special(rest)
 			return
 		}
@@ -240,9 +241,9 @@ func (w *wordReader) braced() {
 
 // parameter expands the content of ${…}.
 func (w *wordReader) parameter(inside string) {
-	name := plain.FindString(inside)
+	name := plain().FindString(inside)
 	op := inside[len(name):]
-	if !variable.MatchString(name) {
+	if !variable().MatchString(name) {
 		w.unknown("it uses ${" + clip(inside, 20) + "}")
 		return
 	}
@@ -292,18 +293,18 @@ func (w *wordReader) alternative(name, value, op string, set bool) {
 }
 
 // reference matches a variable in the word of ${name:+word}.
-var reference = regexp.MustCompile(`\$([A-Za-z_]\w*|\{[A-Za-z_]\w*\})`)
+var reference = lazy.Regexp(`\$([A-Za-z_]\w*|\{[A-Za-z_]\w*\})`)
 
 // plainWord returns the word of ${name-word} with quotes removed and plain references expanded;
 // false if it has other expansions, or grows too long.
 func (w *wordReader) plainWord(s string) (string, bool) {
-	rest := reference.ReplaceAllString(s, "")
+	rest := reference().ReplaceAllString(s, "")
 	if strings.ContainsAny(rest, "$`\\") || len(rest) < len(s) && strings.Contains(rest, "'") {
 		return "", false
 	}
 	s = strings.NewReplacer(`"`, "", `'`, "").Replace(s)
 	room := maxValue
-	s = reference.ReplaceAllStringFunc(s, func(ref string) string {
+	s = reference().ReplaceAllStringFunc(s, func(ref string) string {
 		value := w.rc.vars[strings.Trim(ref, "${}")]
 		if room -= len(value); room < 0 {
 			return ""

@@ -77,7 +77,7 @@ func cutValue(line string) (name, value string, ok bool) {
 		return "", "", false
 	}
 	name = line[:i]
-	if !strings.Contains(name, ".") || !sysctlName.MatchString(name) {
+	if !strings.Contains(name, ".") || !sysctlName().MatchString(name) {
 		return "", "", false
 	}
 	return name, strings.TrimPrefix(line[i+1:], " "), true
@@ -87,7 +87,7 @@ func cutValue(line string) (name, value string, ok bool) {
 func ParseTypes(text string) map[string]string {
 	types := map[string]string{}
 	for _, line := range fact.Lines(text) {
-		if name, kind, ok := strings.Cut(line, ": "); ok && sysctlName.MatchString(name) {
+		if name, kind, ok := strings.Cut(line, ": "); ok && sysctlName().MatchString(name) {
 			types[name] = strings.TrimSpace(kind)
 		}
 	}
@@ -98,7 +98,7 @@ func ParseTypes(text string) map[string]string {
 func ParseNames(text string) map[string]bool {
 	names := map[string]bool{}
 	for _, line := range fact.Lines(text) {
-		if line = strings.TrimSpace(line); sysctlName.MatchString(line) {
+		if line = strings.TrimSpace(line); sysctlName().MatchString(line) {
 			names[line] = true
 		}
 	}
@@ -135,7 +135,7 @@ func access(name string, boot, runtime map[string]bool) *fact.Access {
 func ParseKenv(text string) map[string]string {
 	env := map[string]string{}
 	for _, line := range fact.Lines(text) {
-		if name, value, ok := strings.Cut(line, "="); ok && sysctlName.MatchString(name) {
+		if name, value, ok := strings.Cut(line, "="); ok && sysctlName().MatchString(name) {
 			value = strings.TrimPrefix(strings.TrimSuffix(value, `"`), `"`)
 			env[name] = value
 		}

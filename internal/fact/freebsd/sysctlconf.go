@@ -2,11 +2,11 @@ package freebsd
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/redact"
+	"linerate/internal/lazy"
 )
 
 // sysctlFiles are applied by rc.d/sysctl, in this order.
@@ -67,7 +67,7 @@ func (c *Config) sysctlFile(path, text, note string) {
 			problem("longer than %d bytes: sysctl reads it in pieces", stdioBuffer-1)
 		case strings.Contains(name, redact.Mark):
 			problem("sysctl: unknown oid at line %d", i+1)
-		case !sysctlName.MatchString(name):
+		case !sysctlName().MatchString(name):
 			problem("sysctl: unknown oid '%s' at line %d", clip(name, 60), i+1)
 		case !assigned:
 			problem("no '=': the line only shows %s and sets nothing", name)
@@ -127,4 +127,4 @@ func cutSysctl(s string) (name, value string, assigned bool) {
 }
 
 // sysctlName matches what can be the name of a sysctl.
-var sysctlName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._%/+-]*$`)
+var sysctlName = lazy.Regexp(`^[A-Za-z0-9_][A-Za-z0-9._%/+-]*$`)

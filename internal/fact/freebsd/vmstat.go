@@ -2,20 +2,20 @@ package freebsd
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 )
 
 var (
 	// irqDevice matches the device and queue in "irq265: em0:rxq0" and in the older "irq265:
 	// igb0:que 0"; timers are "cpu0:timer".
-	irqDevice = regexp.MustCompile(`^irq\d+: ([a-z_]+\d+)(?::(.*))?`)
-	irqTimer  = regexp.MustCompile(`^cpu(\d+):\s*timer`)
+	irqDevice = lazy.Regexp(`^irq\d+: ([a-z_]+\d+)(?::(.*))?`)
+	irqTimer  = lazy.Regexp(`^cpu(\d+):\s*timer`)
 )
 
 // ParseVmstatI parses `vmstat -i`: interrupt sources with totals and rates since boot.
@@ -28,10 +28,10 @@ func ParseVmstatI(text string) []fact.Interrupt {
 		}
 		i := fact.Interrupt{Name: strings.Join(w[:len(w)-2], " "), Total: fact.Number(w[len(w)-2])}
 		i.Rate, _ = strconv.ParseFloat(w[len(w)-1], 64)
-		if m := irqDevice.FindStringSubmatch(i.Name); m != nil {
+		if m := irqDevice().FindStringSubmatch(i.Name); m != nil {
 			i.Device, i.Queue = m[1], strings.TrimSpace(m[2])
 		}
-		if m := irqTimer.FindStringSubmatch(i.Name); m != nil {
+		if m := irqTimer().FindStringSubmatch(i.Name); m != nil {
 			cpu := fact.Int(m[1])
 			i.CPU = &cpu
 		}
@@ -148,13 +148,13 @@ func AddModules(f *fact.Facts, loaded, inKernel []string) {
 	list.Sort(f.Modules, func(a, b fact.Module) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-var mountLine = regexp.MustCompile(`^\S+ on (\S+) \(([^()]*)\)$`)
+var mountLine = lazy.Regexp(`^\S+ on (\S+) \(([^()]*)\)$`)
 
 // ParseMount parses `mount`: "/dev/x on / (ufs, local, noatime)".
 func ParseMount(text string) []fact.Mount {
 	var mounts []fact.Mount
 	for _, line := range fact.Lines(text) {
-		m := mountLine.FindStringSubmatch(line)
+		m := mountLine().FindStringSubmatch(line)
 		if m == nil || len(mounts) >= 65_536 {
 			continue
 		}

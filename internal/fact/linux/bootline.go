@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 )
 
@@ -65,17 +66,17 @@ type grub struct {
 var grubVariables = []string{"GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT"}
 
 // grubAssignment matches NAME=value or NAME+=value in shell syntax.
-var grubAssignment = regexp.MustCompile(`^\s*(?:export\s+)?([A-Z_]+)(\+?)=(.*)$`)
+var grubAssignment = lazy.Regexp(`^\s*(?:export\s+)?([A-Z_]+)(\+?)=(.*)$`)
 
 // file reads one file like the shell, as far as possible without a shell.
 func (g *grub) file(p, text string) {
 	g.found = true
 	for i, raw := range fact.Lines(text) {
-		m := grubAssignment.FindStringSubmatch(raw)
+		m := grubAssignment().FindStringSubmatch(raw)
 		if m == nil {
 			continue
 		}
-		value := strings.Join(asTheShellReads.FindStringSubmatch(m[3])[1:], "")
+		value := strings.Join(asTheShellReads().FindStringSubmatch(m[3])[1:], "")
 		switch {
 		case m[1] == "GRUB_ENABLE_BLSCFG":
 			g.blscfg = strings.EqualFold(value, "true")
@@ -87,7 +88,7 @@ func (g *grub) file(p, text string) {
 
 // asTheShellReads matches a value as the shell reads it: up to its closing quote, or without quotes up to
 // the first blank; the rest is a comment.
-var asTheShellReads = regexp.MustCompile(`^\s*(?:"((?:[^"\\]|\\.)*)|'([^']*)|(\S*))`)
+var asTheShellReads = lazy.Regexp(`^\s*(?:"((?:[^"\\]|\\.)*)|'([^']*)|(\S*))`)
 
 // keeps reports whether a value contains the variable's old one.
 func keeps(name, value string) bool {

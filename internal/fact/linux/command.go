@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 )
 
@@ -19,7 +19,7 @@ type assignment struct{ name, value string }
 // and ifconfig. It runs nothing: it skips what only a shell can interpret (variables, loops).
 func commands(line string) []assignment {
 	var all []assignment
-	if m := ofShell.FindStringSubmatch(line); m != nil {
+	if m := ofShell().FindStringSubmatch(line); m != nil {
 		line = m[1] + m[2]
 	}
 	for _, part := range strings.FieldsFunc(strings.NewReplacer("&&", ";", "||", ";").Replace(line), func(r rune) bool { return r == ';' }) {
@@ -45,31 +45,31 @@ func commands(line string) []assignment {
 }
 
 // ofShell matches a command that a unit or a rule runs in a shell: sh -c '…'.
-var ofShell = regexp.MustCompile(`^[-+!@: \t]*\S*\bsh[ \t]+-\w*c[ \t]+(?:'([^']*)'|"([^"]*)")`)
+var ofShell = lazy.Regexp(`^[-+!@: \t]*\S*\bsh[ \t]+-\w*c[ \t]+(?:'([^']*)'|"([^"]*)")`)
 
 // word matches a word of a command with its quoted parts, or a comment.
-var word = regexp.MustCompile(`#.*|(?:[^ \t"']|"[^"]*"?|'[^']*'?)+`)
+var word = lazy.Regexp(`#.*|(?:[^ \t"']|"[^"]*"?|'[^']*'?)+`)
 
 // item matches the same in a YAML list.
-var item = regexp.MustCompile(`#.*|(?:[^ \t\[\],"']|"[^"]*"?|'[^']*'?)+`)
+var item = lazy.Regexp(`#.*|(?:[^ \t\[\],"']|"[^"]*"?|'[^']*'?)+`)
 
 // quoted matches a quoted part of a word.
-var quoted = regexp.MustCompile(`"([^"]*)"?|'([^']*)'?`)
+var quoted = lazy.Regexp(`"([^"]*)"?|'([^']*)'?`)
 
 // words splits a command at blanks outside quotes; of a YAML list ("[ sysctl, -w, x=1 ]") it
 // returns the items.
 func words(s string) []string {
 	s = strings.ReplaceAll(s, ">", " > ")
-	by := word
+	by := word()
 	if strings.Contains(s, "[") {
-		by = item
+		by = item()
 	}
 	var all []string
 	for _, w := range by.FindAllString(s, -1) {
 		if w[0] == '#' {
 			break
 		}
-		all = append(all, strings.TrimRight(quoted.ReplaceAllString(w, "$1$2"), ","))
+		all = append(all, strings.TrimRight(quoted().ReplaceAllString(w, "$1$2"), ","))
 	}
 	return all
 }

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/filter"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 )
 
@@ -24,9 +24,9 @@ var filterFiles = []struct{ path, family string }{
 
 var (
 	// dhcpv6 matches files of networkd and ifupdown that configure an interface by DHCPv6, beyond DHCP=yes.
-	dhcpv6 = regexp.MustCompile(`(?m)^[ \t]*DHCP=ipv6\b|^\[DHCPv6\]|^[ \t]*(?:DHCP)?PrefixDelegation|^[ \t]*iface \S+ inet6 dhcp\b`)
+	dhcpv6 = lazy.Regexp(`(?m)^[ \t]*DHCP=ipv6\b|^\[DHCPv6\]|^[ \t]*(?:DHCP)?PrefixDelegation|^[ \t]*iface \S+ inet6 dhcp\b`)
 	// without6 matches what switches IPv6 off.
-	without6 = regexp.MustCompile(`(?m)^[ \t]*-?net[./]ipv6[./]conf[./]all[./]disable_ipv6[ \t]*=[ \t]*1|^[^#\n]*\bipv6\.disable(?:_ipv6)?=1`)
+	without6 = lazy.Regexp(`(?m)^[ \t]*-?net[./]ipv6[./]conf[./]all[./]disable_ipv6[ \t]*=[ \t]*1|^[^#\n]*\bipv6\.disable(?:_ipv6)?=1`)
 )
 
 // FilterProblems finds rules that never decide, and packets that the files' rulesets drop though the
@@ -40,8 +40,8 @@ func FilterProblems(texts map[string]string) (all []fact.Problem) {
 				all = append(all, fact.Problem{File: name, Line: at, Kind: fact.ProblemSlip, Message: "nft-refused", Detail: words})
 			}
 		}
-		six = six && !without6.MatchString(text)
-		asks = asks || (strings.HasPrefix(name, "/etc/systemd/network/") && strings.HasSuffix(name, ".network") || strings.HasPrefix(name, "/etc/network/interfaces")) && dhcpv6.MatchString(text)
+		six = six && !without6().MatchString(text)
+		asks = asks || (strings.HasPrefix(name, "/etc/systemd/network/") && strings.HasSuffix(name, ".network") || strings.HasPrefix(name, "/etc/network/interfaces")) && dhcpv6().MatchString(text)
 	}
 	for _, f := range filterFiles {
 		text := texts[f.path]
@@ -179,7 +179,7 @@ func (p *filterProblems) open() {
 }
 
 // nftVariables matches a file that is included, a definition, or the use of a variable, in a ruleset's line.
-var nftVariables = regexp.MustCompile(`^[ \t]*include[ \t]+"([^"]+)"|^[ \t]*(?:re)?define[ \t]+(\w+)|\$(\w+)`)
+var nftVariables = lazy.Regexp(`^[ \t]*include[ \t]+"([^"]+)"|^[ \t]*(?:re)?define[ \t]+(\w+)|\$(\w+)`)
 
 // definedLate finds the first variable of nftables that is used above its definition, in a file or in those that it includes.
 func definedLate(file string, texts map[string]string) (all []fact.Problem) {
@@ -188,7 +188,7 @@ func definedLate(file string, texts map[string]string) (all []fact.Problem) {
 	read = func(file string, depth int) {
 		for n, line := range fact.Lines(texts[file]) {
 			line, _, _ = strings.Cut(line, "#")
-			for _, m := range nftVariables.FindAllStringSubmatch(line, -1) {
+			for _, m := range nftVariables().FindAllStringSubmatch(line, -1) {
 				_, again := used[m[3]]
 				switch {
 				case m[1] != "" && depth < 4:

@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/texts"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 )
 
@@ -63,11 +64,11 @@ func longest(s string) *regexp.Regexp {
 	return re
 }
 
-var hole = regexp.MustCompile(`~\w+~`)
+var hole = lazy.Regexp(`~\w+~`)
 
 // filled puts parts where their names stand.
 func filled(s string, parts map[string]string) string {
-	return hole.ReplaceAllStringFunc(s, func(name string) string { return "(?:" + filled(parts[strings.Trim(name, "~")], parts) + ")" })
+	return hole().ReplaceAllStringFunc(s, func(name string) string { return "(?:" + filled(parts[strings.Trim(name, "~")], parts) + ")" })
 }
 
 // refuses returns the words of a statement's tokens, a blank behind each, that the contexts do not have; "" if nothing is certain.

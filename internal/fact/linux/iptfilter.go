@@ -36,7 +36,7 @@ func iptablesFilter(text, family string) *filter.Ruleset {
 			continue
 		}
 		s.Partial = s.Partial || words[0] == "-I"
-		p := iptablesRule{words: words[2:], rule: filter.Rule{Line: i + 1, Vague: strings.Contains(line, hidden), Limited: limited.MatchString(line)}}
+		p := iptablesRule{words: words[2:], rule: filter.Rule{Line: i + 1, Vague: strings.Contains(line, hidden), Limited: limited().MatchString(line)}}
 		p.rule.Add(filter.Family, false, family)
 		p.read(func(name string) bool { _, ok := at[name]; return ok })
 		if table == "raw" && words[1] == "PREROUTING" && (slices.Contains(words, "NOTRACK") || slices.Contains(words, "--notrack")) {

@@ -1,16 +1,16 @@
 package linux
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 )
 
 // template matches files that another program fills in.
-var template = regexp.MustCompile(`\{[{%]|\$\{|<%|__\w+__|<[A-Za-z]\w*>|@\w+@|%\w+%`)
+var template = lazy.Regexp(`\{[{%]|\$\{|<%|__\w+__|<[A-Za-z]\w*>|@\w+@|%\w+%`)
 
 // iptablesRefused returns the first line that iptables-restore, of family "4" or "6", refuses, and why;
 // 0 if there is none. With whole the file declares all chains.
@@ -20,7 +20,7 @@ func iptablesRefused(text, family string, whole bool) (at int, why string) {
 		words := quotedFields(line)
 		switch {
 		case len(words) == 0 || line[0] == '#' || strings.Contains(line, hidden) || strings.Contains(line, `\"`) || words[0] == "":
-		case template.MatchString(line):
+		case template().MatchString(line):
 			return 0, ""
 		case words[0][0] == '*':
 			if table != "" {
@@ -56,7 +56,7 @@ func iptablesRefused(text, family string, whole bool) (at int, why string) {
 	return 0, ""
 }
 
-var ranges = regexp.MustCompile(`ports? (?:\S+,)?(\d+):(\d+)[, ]`) // of ports
+var ranges = lazy.Regexp(`ports? (?:\S+,)?(\d+):(\d+)[, ]`) // of ports
 
 // refusedRule returns why a rule is refused, "" if it is not.
 func refusedRule(table, chain, family string, words []string, base bool, known map[string]bool, whole bool) string {
@@ -71,7 +71,7 @@ func refusedRule(table, chain, family string, words []string, base bool, known m
 	if why := grammar().whole("lacks-ipt", table+" "+chain+" : "+tokens); why != "" {
 		return why
 	}
-	for _, r := range ranges.FindAllStringSubmatch(tokens, -1) {
+	for _, r := range ranges().FindAllStringSubmatch(tokens, -1) {
 		if fact.Int(r[1]) > fact.Int(r[2]) {
 			return "the range " + r[1] + ":" + r[2] + " is not valid"
 		}

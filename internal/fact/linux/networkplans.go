@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"net/netip"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/network"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 )
 
@@ -235,13 +235,13 @@ func (f *networkFiles) keyfileAddress(i *network.Interface, e entry, of network.
 }
 
 // ifupdown2 matches what only Cumulus' ifupdown2 reads, which takes more options.
-var ifupdown2 = regexp.MustCompile(`(?m)^iface[ \t]+vmbr|^[ \t]+(?:bridge-vlan-aware|address-virtual|clagd-|vxlan-|vrf[ \t])`)
+var ifupdown2 = lazy.Regexp(`(?m)^iface[ \t]+vmbr|^[ \t]+(?:bridge-vlan-aware|address-virtual|clagd-|vxlan-|vrf[ \t])`)
 
 // ifupdown reads interfaces(5).
 func (f *networkFiles) ifupdown() {
 	f.Once = true
 	method, two := "", slices.ContainsFunc(f.paths, func(p string) bool {
-		return strings.HasPrefix(p, "/etc/pve/") || ifupdown2.MatchString(f.texts[p])
+		return strings.HasPrefix(p, "/etc/pve/") || ifupdown2().MatchString(f.texts[p])
 	})
 	for _, p := range f.paths {
 		if p != "/etc/network/interfaces" && path.Dir(p) != "/etc/network/interfaces.d" {

@@ -12,6 +12,7 @@ import (
 	"linerate/internal/fact"
 	"linerate/internal/fact/filter"
 	"linerate/internal/fact/network"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 )
 
@@ -20,14 +21,14 @@ import (
 func NetworkProblems(texts map[string]string) (all []fact.Problem) {
 	// Files in name order, whatever their directory: networkd and netplan read them so.
 	paths := slices.SortedFunc(maps.Keys(texts), func(a, b string) int { return strings.Compare(path.Base(a)+a, path.Base(b)+b) })
-	others := slices.ContainsFunc(paths, func(p string) bool { return addsAddresses.MatchString(p) || runsIP.MatchString(texts[p]) })
+	others := slices.ContainsFunc(paths, func(p string) bool { return addsAddresses().MatchString(p) || runsIP().MatchString(texts[p]) })
 	watched := slices.ContainsFunc(paths, func(p string) bool {
-		return strings.HasPrefix(p, "/etc/modprobe.d/") && watchesBonds.MatchString(texts[p])
+		return strings.HasPrefix(p, "/etc/modprobe.d/") && watchesBonds().MatchString(texts[p])
 	})
 	made, places, joint := map[string]bool{}, map[string]network.Place{}, network.New()
 	for _, read := range []func(*networkFiles){(*networkFiles).networkd, (*networkFiles).netplan, (*networkFiles).ifupdown, (*networkFiles).keyfiles, (*networkFiles).ifcfg} {
 		f := networkFiles{Host: network.New(), texts: texts, paths: paths}
-		f.Open[true], f.Open[false], f.Elsewhere = others, others, others || slices.ContainsFunc(paths, func(p string) bool { return setsMTU.MatchString(texts[p]) })
+		f.Open[true], f.Open[false], f.Elsewhere = others, others, others || slices.ContainsFunc(paths, func(p string) bool { return setsMTU().MatchString(texts[p]) })
 		f.Watched = watched
 		read(&f)
 		if !f.broken {
@@ -81,7 +82,7 @@ func (f *networkFiles) twoPrograms(places map[string]network.Place) {
 
 var (
 	// virtual matches names that programs give to interfaces that they create: their kind and number, or a VLAN's parent and number.
-	virtual = regexp.MustCompile(`^(bond|br|vmbr|vlan|vrf|dummy|team|\w+\.)\d+$`)
+	virtual = lazy.Regexp(`^(bond|br|vmbr|vlan|vrf|dummy|team|\w+\.)\d+$`)
 	// namings match the interfaces that files of other programs name.
 	namings = map[string]*regexp.Regexp{
 		"nft":        regexp.MustCompile(`(?m)^[^#\n]*?\b[io]if(?:name)?[ \t]+(?:!=[ \t]*)?["{ \t]*([\w.-]+)`),
@@ -91,21 +92,21 @@ var (
 		"dnsmasq":    regexp.MustCompile(`(?m)^[ \t]*interface=([\w.-]+)`),
 	}
 	// makers matches files of programs that create bridges and other interfaces, makes commands that do.
-	makes  = regexp.MustCompile(`\bbrctl[ \t]+addbr\b|\bvconfig[ \t]+add\b|\bl(?:ink)?[ \t]+add\b`)
-	makers = regexp.MustCompile(`^/etc/(?:docker|libvirt|cni|kubernetes|rancher|lxc|lxd|incus|openvswitch|pve|wireguard|systemd/nspawn)`)
+	makes  = lazy.Regexp(`\bbrctl[ \t]+addbr\b|\bvconfig[ \t]+add\b|\bl(?:ink)?[ \t]+add\b`)
+	makers = lazy.Regexp(`^/etc/(?:docker|libvirt|cni|kubernetes|rancher|lxc|lxd|incus|openvswitch|pve|wireguard|systemd/nspawn)`)
 )
 
 // unmade finds names of bonds, bridges and VLANs that nothing creates, where others of the kind are made.
 func unmade(texts map[string]string, made map[string]bool) (all []fact.Problem) {
 	kinds := map[string]bool{}
 	for name := range made {
-		if m := virtual.FindStringSubmatch(name); m != nil {
+		if m := virtual().FindStringSubmatch(name); m != nil {
 			kinds[m[1]] = true
 		}
 	}
 	for _, p := range slices.Sorted(maps.Keys(texts)) {
 		text := texts[p]
-		if makers.MatchString(p) || makes.MatchString(text) {
+		if makers().MatchString(p) || makes().MatchString(text) {
 			return nil
 		}
 		for program, names := range namings {
@@ -114,7 +115,7 @@ func unmade(texts map[string]string, made map[string]bool) (all []fact.Problem) 
 			}
 			for _, at := range names.FindAllStringSubmatchIndex(text, 1<<10) {
 				name := text[at[2]:at[3]]
-				if m := virtual.FindStringSubmatch(name); m != nil && kinds[m[1]] && !made[name] {
+				if m := virtual().FindStringSubmatch(name); m != nil && kinds[m[1]] && !made[name] {
 					all = append(all, fact.Problem{File: p, Line: 1 + strings.Count(text[:at[2]], "\n"), Kind: fact.ProblemSlip, Message: "net-unmade", Detail: name})
 					break
 				}
@@ -126,12 +127,12 @@ func unmade(texts map[string]string, made map[string]bool) (all []fact.Problem) 
 
 var (
 	// watchesBonds matches the module's parameter that is every bond's default.
-	watchesBonds = regexp.MustCompile(`(?m)^[ \t]*options[ \t]+bonding[^#\n]*\b(?:miimon|arp_interval)=[1-9]`)
+	watchesBonds = lazy.Regexp(`(?m)^[ \t]*options[ \t]+bonding[^#\n]*\b(?:miimon|arp_interval)=[1-9]`)
 	// addsAddresses matches files of programs that add addresses, routes and rules.
-	addsAddresses = regexp.MustCompile(`^/etc/(?:wireguard|openvpn|keepalived|frr|bird|swanctl|ppp/peers)/|^/etc/sysconfig/network-scripts/(?:route|rule)6?-|^/etc/ipsec\.conf`)
+	addsAddresses = lazy.Regexp(`^/etc/(?:wireguard|openvpn|keepalived|frr|bird|swanctl|ppp/peers)/|^/etc/sysconfig/network-scripts/(?:route|rule)6?-|^/etc/ipsec\.conf`)
 	// runsIP matches commands that add addresses, routes or rules, setsMTU those that set an MTU.
-	runsIP  = regexp.MustCompile(`(?m)(?:^|[ \t/=;&])ip[ \t]+(?:-\S+[ \t]+)*(?:ro?u?t?e?|ru(?:le?)?|ad?d?r?e?s?s?)[ \t]`)
-	setsMTU = regexp.MustCompile(`(?m)(?:^|[ \t/=;&])ip[ \t]+(?:-\S+[ \t]+)*l(?:i?n?k?)[ \t].*\bmtu[ \t]|\bifconfig[ \t].*\bmtu[ \t]|/sys/class/net/\S+/mtu\b`)
+	runsIP  = lazy.Regexp(`(?m)(?:^|[ \t/=;&])ip[ \t]+(?:-\S+[ \t]+)*(?:ro?u?t?e?|ru(?:le?)?|ad?d?r?e?s?s?)[ \t]`)
+	setsMTU = lazy.Regexp(`(?m)(?:^|[ \t/=;&])ip[ \t]+(?:-\S+[ \t]+)*l(?:i?n?k?)[ \t].*\bmtu[ \t]|\bifconfig[ \t].*\bmtu[ \t]|/sys/class/net/\S+/mtu\b`)
 )
 
 // networkFiles is a model of what one program's files say.

@@ -1,10 +1,10 @@
 package linux
 
 import (
-	"regexp"
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/lazy"
 )
 
 // nftStatement is a rule, a property or the end of a block in the nftables language.
@@ -14,10 +14,10 @@ type nftStatement struct {
 }
 
 // nftBlock matches the beginning of a block, as opposed to a set in braces.
-var nftBlock = regexp.MustCompile(`^(?:(?:table|chain|set|map|flowtable)\b|(?:counter|quota|limit|ct helper|ct timeout|ct expectation|secmark|synproxy)[ \t]+\S+$)`)
+var nftBlock = lazy.Regexp(`^(?:(?:table|chain|set|map|flowtable)\b|(?:counter|quota|limit|ct helper|ct timeout|ct expectation|secmark|synproxy)[ \t]+\S+$)`)
 
 // nftToken matches quoted text, a comment, a symbol, or what is between them.
-var nftToken = regexp.MustCompile(`"[^"]*"?|#.*|[{};]|[^"#{};]+`)
+var nftToken = lazy.Regexp(`"[^"]*"?|#.*|[{};]|[^"#{};]+`)
 
 // nftStatements splits `nft list ruleset` or nftables.conf into statements, which end at a newline
 // or semicolon, except within a set: "chain x {", a rule, "}".
@@ -32,7 +32,7 @@ func nftStatements(text string) (all []nftStatement) {
 	}
 	for i, line := range fact.Lines(text) {
 		line, more := strings.CutSuffix(line, `\`)
-		for _, token := range nftToken.FindAllString(line, -1) {
+		for _, token := range nftToken().FindAllString(line, -1) {
 			if b.Len() == 0 {
 				begin = i + 1
 			}
@@ -40,7 +40,7 @@ func nftStatements(text string) (all []nftStatement) {
 			case token[0] == '#':
 			case token == ";" && sets == 0:
 				flush()
-			case token == "{" && sets == 0 && nftBlock.MatchString(strings.TrimSpace(b.String())):
+			case token == "{" && sets == 0 && nftBlock().MatchString(strings.TrimSpace(b.String())):
 				b.WriteString(token)
 				flush()
 			case token == "}" && sets == 0:
@@ -73,11 +73,11 @@ func CountNFT(text string) (rules int, tracking bool) {
 			chain = false
 		case chain && !beginsWith(s.text, "type ", "policy ", "comment "):
 			rules++
-			tracking = tracking || tracks.MatchString(s.text)
+			tracking = tracking || tracks().MatchString(s.text)
 		}
 	}
 	return rules, tracking
 }
 
 // tracks matches nftables rules that use connection tracking. An ICMP redirect is a packet type.
-var tracks = regexp.MustCompile(`\bct (state|status|mark|count|direction|original|reply|zone|label|helper|timeout)\b|(^|\s)(masquerade|[sd]nat|flow add|redirect (to|random|persistent|fully-random)|redirect$)`)
+var tracks = lazy.Regexp(`\bct (state|status|mark|count|direction|original|reply|zone|label|helper|timeout)\b|(^|\s)(masquerade|[sd]nat|flow add|redirect (to|random|persistent|fully-random)|redirect$)`)

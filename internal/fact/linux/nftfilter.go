@@ -3,11 +3,11 @@ package linux
 import (
 	"cmp"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 
 	"linerate/internal/fact/filter"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 )
 
@@ -71,7 +71,7 @@ func (r *nftReader) statement(s nftStatement) {
 
 // hook reads "type filter hook input priority 0".
 func (r *nftReader) hook(text string) {
-	if m := nftHook.FindStringSubmatch(text); m != nil {
+	if m := nftHook().FindStringSubmatch(text); m != nil {
 		r.nat, r.hooked, r.now.Policy = m[1] == "nat", m[2], filter.Accept
 		if ip := r.family == "ip" || r.family == "ip6" || r.family == "inet"; ip && m[1] == "filter" {
 			r.now.Hook = m[2]
@@ -79,20 +79,20 @@ func (r *nftReader) hook(text string) {
 	}
 }
 
-var nftVariable = regexp.MustCompile(`\$\w+`)
+var nftVariable = lazy.Regexp(`\$\w+`)
 
 // filled puts variables' values in their place, unless they are very many.
 func (r *nftReader) filled(text string) string {
 	if strings.Count(text, "$") > 256 {
 		return text
 	}
-	return nftVariable.ReplaceAllStringFunc(text, func(name string) string { return cmp.Or(r.defines[name], name) })
+	return nftVariable().ReplaceAllStringFunc(text, func(name string) string { return cmp.Or(r.defines[name], name) })
 }
 
 // rule adds a rule, or one for each element of a verdict map.
 func (r *nftReader) rule(s nftStatement) {
 	text := r.filled(s.text)
-	p := nftRule{words: nftWords(text), rule: filter.Rule{Line: s.line, Vague: strings.Contains(text, hidden), Limited: limited.MatchString(text)}, table: r.table}
+	p := nftRule{words: nftWords(text), rule: filter.Rule{Line: s.line, Vague: strings.Contains(text, hidden), Limited: limited().MatchString(text)}, table: r.table}
 	p.read()
 	if _, is := filter.One(p.rule.Conditions, noInterface[r.hooked]); is && r.family != "netdev" && r.family != "bridge" {
 		r.set.Blind = append(r.set.Blind, filter.Redirect{Line: s.line, Before: []filter.Condition{{Field: noInterface[r.hooked]}}})
@@ -115,7 +115,7 @@ func (r *nftReader) rule(s nftStatement) {
 }
 
 // limited matches conditions of nft and iptables that hold for a part of the packets only: a rate, a number, a time.
-var limited = regexp.MustCompile(`\b(?:limit[ \t]+rate|ct[ \t]+count)[ \t]+[0-9]|\bmeta[ \t]+(?:hour|day)\b|--(?:limit|hashlimit|hashlimit-upto|connlimit-upto|rcheck|timestart|weekdays)[ \t]`)
+var limited = lazy.Regexp(`\b(?:limit[ \t]+rate|ct[ \t]+count)[ \t]+[0-9]|\bmeta[ \t]+(?:hour|day)\b|--(?:limit|hashlimit|hashlimit-upto|connlimit-upto|rcheck|timestart|weekdays)[ \t]`)
 
 // noInterface is the interface that packets do not have at a hook; nft_meta.c.
 var noInterface = map[string]filter.Field{"prerouting": filter.Out, "input": filter.Out, "output": filter.In}
@@ -130,11 +130,11 @@ type nftWord struct {
 }
 
 // nftPart matches a set in braces, a quoted text, or a word, to which those behind commas belong.
-var nftPart = regexp.MustCompile(`\{(?:[^{}]|\{[^{}]*\})*\}|"[^"]*"?|\{|[^\s{"](?:,[ \t]*[^\s,]|[^\s,])*,?`)
+var nftPart = lazy.Regexp(`\{(?:[^{}]|\{[^{}]*\})*\}|"[^"]*"?|\{|[^\s{"](?:,[ \t]*[^\s,]|[^\s,])*,?`)
 
 // nftWords splits a statement; alternatives with commas are a set too.
 func nftWords(text string) (all []nftWord) {
-	for _, w := range nftPart.FindAllString(text, -1) {
+	for _, w := range nftPart().FindAllString(text, -1) {
 		n := nftWord{word: strings.Trim(w, `"`)}
 		if len(w) > 1 && w[0] == '{' {
 			n.word = "{}"
@@ -235,7 +235,7 @@ func family(word string) string {
 }
 
 // nftVerdict matches an element of a verdict map.
-var nftVerdict = regexp.MustCompile(`^(.*?)[ \t]*:[ \t]*([a-z]\w*(?:[ \t][^:]*)?)$`)
+var nftVerdict = lazy.Regexp(`^(.*?)[ \t]*:[ \t]*([a-z]\w*(?:[ \t][^:]*)?)$`)
 
 // verdicts adds a rule for each element of a verdict map.
 func (p *nftRule) verdicts(f filter.Field) {
@@ -245,7 +245,7 @@ func (p *nftRule) verdicts(f filter.Field) {
 		return
 	}
 	for _, e := range m.set {
-		at := nftVerdict.FindStringSubmatch(e)
+		at := nftVerdict().FindStringSubmatch(e)
 		if at == nil {
 			p.rule.Vague, p.rule.Action = true, filter.Divert
 			continue

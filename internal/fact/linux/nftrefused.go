@@ -2,25 +2,26 @@ package linux
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
+
+	"linerate/internal/lazy"
 )
 
 var (
 	nftLexeme = longest(`"[^"]*"?|[{}(),|^]|[!=<>]=|<<|>>|[=&<>!]|[0-9a-fA-F:]*::(?:/\d+)?(?:-[0-9a-fA-F:.]+)?|[^\s{}(),|^&<>!="]*[^\s{}(),|^&<>!=":]|:`)
-	nftJoint  = regexp.MustCompile(`\s*(/)\s*|\s+(-)\s+`)
+	nftJoint  = lazy.Regexp(`\s*(/)\s*|\s+(-)\s+`)
 	// nftWhole matches files that nft loads by themselves: others are included within a table.
-	nftWhole  = regexp.MustCompile(`(?m)^(?:table|flush|add (?:table|chain|rule|set))[ \t]`)
-	nftHook   = regexp.MustCompile(`^type[ \t]+(\w+)[ \t]+hook[ \t]+(\w+)`)
-	nftOpens  = regexp.MustCompile(`^(table|set|map|\w+) (?:(ip6?|inet|arp|bridge|netdev) )?(\S+)`)
-	nftSuffix = regexp.MustCompile(`(@\w+)/\S*`)
-	nftKind   = regexp.MustCompile(`^(?:type (.*)|flags (.*)|(timeout) .*) $`)
+	nftWhole  = lazy.Regexp(`(?m)^(?:table|flush|add (?:table|chain|rule|set))[ \t]`)
+	nftHook   = lazy.Regexp(`^type[ \t]+(\w+)[ \t]+hook[ \t]+(\w+)`)
+	nftOpens  = lazy.Regexp(`^(table|set|map|\w+) (?:(ip6?|inet|arp|bridge|netdev) )?(\S+)`)
+	nftSuffix = lazy.Regexp(`(@\w+)/\S*`)
+	nftKind   = lazy.Regexp(`^(?:type (.*)|flags (.*)|(timeout) .*) $`)
 )
 
 // nftTokens separates what nft's scanner does. A set's name has its types and flags behind it, if they are known.
 func nftTokens(statement, table string, sets map[string]string) string {
 	var text strings.Builder
-	for _, w := range nftLexeme.FindAllString(nftJoint.ReplaceAllString(statement, "$1$2"), -1) {
+	for _, w := range nftLexeme.FindAllString(nftJoint().ReplaceAllString(statement, "$1$2"), -1) {
 		text.WriteString(strings.ReplaceAll(w, " ", "_") + sets[table+w] + " ")
 	}
 	return text.String()
@@ -28,14 +29,14 @@ func nftTokens(statement, table string, sets map[string]string) string {
 
 // nftRefused returns the first statement that nft refuses of a file, and its words; 0 if there is none.
 func nftRefused(text string) (line int, words string) {
-	if template.MatchString(text) || strings.Contains(text, hidden) || !nftWhole.MatchString(text) {
+	if template().MatchString(text) || strings.Contains(text, hidden) || !nftWhole().MatchString(text) {
 		return 0, ""
 	}
 	sets := map[string]string{}
 	if line, words = nftWalk(text, sets); line == 0 && len(sets) > 0 { // which it knows now
 		line, words = nftWalk(text, sets)
 	}
-	return line, nftSuffix.ReplaceAllString(words, "$1")
+	return line, nftSuffix().ReplaceAllString(words, "$1")
 }
 
 // nftWalk reads a file's statements, each in the block that it stands in, and adds what a set's elements are.
@@ -58,18 +59,18 @@ func nftWalk(text string, sets map[string]string) (line int, words string) {
 			return s.line, words
 		}
 		block += "; " + tokens
-		if m := nftHook.FindStringSubmatch(tokens); m != nil {
+		if m := nftHook().FindStringSubmatch(tokens); m != nil {
 			hooked = " " + m[1] + " " + m[2]
 		}
-		if m := nftKind.FindStringSubmatch(tokens); m != nil && name != "" {
+		if m := nftKind().FindStringSubmatch(tokens); m != nil && name != "" {
 			sets[name] += "/" + strings.ReplaceAll(m[1]+m[2]+m[3], " ", "")
 		}
 		place := map[bool]string{true: family + hooked, false: in[0]}[in[0] == "nft-chain"]
 		if why := grammar().whole("lacks", place+" : "+tokens); why != "" {
 			return s.line, why
 		}
-		if strings.HasSuffix(s.text, "{") && nftBlock.MatchString(strings.TrimRight(s.text, " \t{")) {
-			m := nftOpens.FindStringSubmatch(tokens + "-")
+		if strings.HasSuffix(s.text, "{") && nftBlock().MatchString(strings.TrimRight(s.text, " \t{")) {
+			m := nftOpens().FindStringSubmatch(tokens + "-")
 			above, hooked, name, block = append(above, "nft-"+m[1]), " - -", "", ""
 			if m[1] == "table" {
 				family, table = cmp.Or(m[2], "ip"), tokens

@@ -3,7 +3,6 @@ package linux
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 
 	"linerate/internal/fact"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 	"linerate/internal/yamlfile"
 )
@@ -205,11 +205,11 @@ func ReadNetplan(files fact.Files) Config {
 }
 
 // yamlReference matches an anchor or an alias, with which few lines can expand to gigabytes.
-var yamlReference = regexp.MustCompile(`(?m)(?:^|[\s\[{,:-])[&*][A-Za-z0-9_]`)
+var yamlReference = lazy.Regexp(`(?m)(?:^|[\s\[{,:-])[&*][A-Za-z0-9_]`)
 
 // plainYAML reports whether a text is safe for a YAML parser, without references. Netplan's files need no more.
 func plainYAML(text string) bool {
-	return yamlfile.CheckShape("", yamlfile.Kind{}, []byte(text)) == nil && !yamlReference.MatchString(text)
+	return yamlfile.CheckShape("", yamlfile.Kind{}, []byte(text)) == nil && !yamlReference().MatchString(text)
 }
 
 // yamlKey is a key of a YAML mapping with its line and value.

@@ -3,11 +3,11 @@ package linux
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/lazy"
 )
 
 // sysctlDirs lists the directories of sysctl.d(5): a file hides those of the same name in later
@@ -83,15 +83,15 @@ func systemd(files fact.Files) bool {
 			return true
 		}
 	}
-	return arch.MatchString(release) || debian.MatchString(release) && from13.MatchString(release) // these have systemd unless it was removed
+	return arch().MatchString(release) || debian().MatchString(release) && from13().MatchString(release) // these have systemd unless it was removed
 }
 
 // arch, debian and from13 match os-release of systems without the link from sysctl.d to
 // sysctl.conf.
 var (
-	arch   = regexp.MustCompile(`(?m)^ID="?(arch|archarm|manjaro|endeavouros)"?$`)
-	debian = regexp.MustCompile(`(?m)^ID="?debian"?$`)
-	from13 = regexp.MustCompile(`(?m)^VERSION_ID="?(1[3-9]|[2-9][0-9])"?$`)
+	arch   = lazy.Regexp(`(?m)^ID="?(arch|archarm|manjaro|endeavouros)"?$`)
+	debian = lazy.Regexp(`(?m)^ID="?debian"?$`)
+	from13 = lazy.Regexp(`(?m)^VERSION_ID="?(1[3-9]|[2-9][0-9])"?$`)
 )
 
 // maxPatterns is the maximum number of patterns, each of which is matched with every setting.
@@ -149,12 +149,12 @@ func (r *sysctlReader) file(p string) {
 
 // numbersAndMore matches a value of numbers followed by a comment, although sysctl.d(5) allows
 // comments only on separate lines.
-var numbersAndMore = regexp.MustCompile(`^(-?[0-9][0-9a-fA-FxX]*(?:\s+-?[0-9]+)*)\s+(?:#|;|//).*$`)
+var numbersAndMore = lazy.Regexp(`^(-?[0-9][0-9a-fA-FxX]*(?:\s+-?[0-9]+)*)\s+(?:#|;|//).*$`)
 
 // afterNumbers removes what follows numbers: the kernel uses those and ignores the rest
 // (proc_dointvec).
 func afterNumbers(value string) (numbers, note string) {
-	if m := numbersAndMore.FindStringSubmatch(value); m != nil {
+	if m := numbersAndMore().FindStringSubmatch(value); m != nil {
 		return m[1], "the kernel ignores what follows the number"
 	}
 	return value, ""

@@ -2,12 +2,12 @@ package linux
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/redact"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 )
 
@@ -84,7 +84,7 @@ func (t *tuned) profile(name string) {
 func (t *tuned) file(p, profile, text string) {
 	entries := ini(text)
 	for i := range entries {
-		entries[i].value = strings.TrimSpace(inlineComment.ReplaceAllString(entries[i].value, ""))
+		entries[i].value = strings.TrimSpace(inlineComment().ReplaceAllString(entries[i].value, ""))
 	}
 	for _, e := range entries {
 		if e.section == "main" && e.key == "include" {
@@ -109,7 +109,7 @@ func (t *tuned) file(p, profile, text string) {
 }
 
 // inlineComment matches a comment after a value: TuneD's parser treats # after a blank as one.
-var inlineComment = regexp.MustCompile(`(^|[ \t]+)#.*$`)
+var inlineComment = lazy.Regexp(`(^|[ \t]+)#.*$`)
 
 // unit returns the section with a name, creating it if needed.
 func (t *tuned) unit(name string) *tunedUnit {

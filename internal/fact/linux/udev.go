@@ -1,10 +1,10 @@
 package linux
 
 import (
-	"regexp"
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/lazy"
 )
 
 // ReadUdevRules reads udev(7) rules that set attributes of network devices, or run sysctl, ethtool
@@ -23,19 +23,19 @@ func ReadUdevRules(files fact.Files) Config {
 }
 
 // udevPart matches KEY=="value": a condition or an assignment of a rule.
-var udevPart = regexp.MustCompile(`([A-Za-z_]+(?:\{[^}"]*\})?)\s*([=!+:-]?=)\s*"([^"]*)`)
+var udevPart = lazy.Regexp(`([A-Za-z_]+(?:\{[^}"]*\})?)\s*([=!+:-]?=)\s*"([^"]*)`)
 
 // compared matches keys that can only be compared: udev passes over a rule that assigns one.
-var compared = regexp.MustCompile(`^(?:ACTION|DEVPATH|KERNELS?|SUBSYSTEMS?|DRIVERS?|TAGS)$`)
+var compared = lazy.Regexp(`^(?:ACTION|DEVPATH|KERNELS?|SUBSYSTEMS?|DRIVERS?|TAGS)$`)
 
 // udevRule parses one rule: conditions and assignments separated by commas.
 func udevRule(s string) []assignment {
 	var all []assignment
 	link, net, module := "*", false, false
-	for _, part := range udevPart.FindAllStringSubmatch(s, -1) {
+	for _, part := range udevPart().FindAllStringSubmatch(s, -1) {
 		key, op, value := part[1], part[2], part[3]
 		switch {
-		case op == "=" && compared.MatchString(key):
+		case op == "=" && compared().MatchString(key):
 			return nil
 		case key == "SUBSYSTEM" && op == "==":
 			net, module = value == "net", value == "module"

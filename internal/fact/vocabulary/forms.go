@@ -1,13 +1,13 @@
 package vocabulary
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
 	"linerate/internal/fact/redact"
+	"linerate/internal/lazy"
 	"linerate/internal/yamlfile"
 )
 
@@ -54,13 +54,13 @@ func ini(_ format, text string) (all []statement) {
 }
 
 // worded matches a line of words: its key, and its value up to a comment.
-var worded = regexp.MustCompile(`^[ \t]*([^\s=:#]+)(?:[ \t]*=[ \t]*|:[ \t]*|[ \t]+|$)((?:"[^"\n]*"|[^#"\n])*)`)
+var worded = lazy.Regexp(`^[ \t]*([^\s=:#]+)(?:[ \t]*=[ \t]*|:[ \t]*|[ \t]+|$)((?:"[^"\n]*"|[^#"\n])*)`)
 
 // words reads lines of a key and its values, where a key that names a section begins it.
 func words(f format, text string) (all []statement) {
 	section, block := ".", -1
 	for i, line := range strings.Split(text, "\n") {
-		m := worded.FindStringSubmatch(line)
+		m := worded().FindStringSubmatch(line)
 		if m == nil || strings.ContainsRune(f.flags["comments"], rune(m[1][0])) {
 			continue
 		}
@@ -79,10 +79,10 @@ func words(f format, text string) (all []statement) {
 }
 
 // token matches a quoted word, a word, the end of a statement or of a line, or a comment.
-var token = regexp.MustCompile(`#[^\n]*|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\$\{\w+\}|[{};\n]|(?:[^\s{};"'#$\\]|\\.|\$\w*|\$\{\w+\})[^\s{};"']*`)
+var token = lazy.Regexp(`#[^\n]*|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\$\{\w+\}|[{};\n]|(?:[^\s{};"'#$\\]|\\.|\$\w*|\$\{\w+\})[^\s{};"']*`)
 
 // foreign matches templates and programs in other languages, whose braces are their own, and masked words.
-var foreign = regexp.MustCompile(`\{\{|\{%|<%|_by_lua_block|\bperl_set\b|` + redact.Mark)
+var foreign = lazy.Regexp(`\{\{|\{%|<%|_by_lua_block|\bperl_set\b|` + redact.Mark)
 
 // blocks reads KEY VALUE …; and NAME … { }. The end of a line ends a statement if the format says so. Text in an
 // unknown block is passed over.
@@ -115,7 +115,7 @@ func blocks(f format, text string) (all []statement) {
 		}
 		words = nil
 	}
-	for _, t := range token.FindAllString(text, -1) {
+	for _, t := range token().FindAllString(text, -1) {
 		switch {
 		case t == "{":
 			name, opener := strings.Join(words[:min(1, len(words))], ""), len(all)
@@ -126,7 +126,7 @@ func blocks(f format, text string) (all []statement) {
 			above, blocks = append(above, name), append(blocks, opener)
 		case t == "}":
 			end()
-			if len(above) == 1 && !foreign.MatchString(text) {
+			if len(above) == 1 && !foreign().MatchString(text) {
 				return append(all, statement{line: line, value: "}"})
 			}
 			above, blocks = above[:max(1, len(above)-1)], blocks[:max(1, len(blocks)-1)]
@@ -143,18 +143,18 @@ func blocks(f format, text string) (all []statement) {
 		}
 		line += strings.Count(t, "\n")
 	}
-	if len(above) > 1 && !foreign.MatchString(text) {
+	if len(above) > 1 && !foreign().MatchString(text) {
 		all = append(all, statement{line: strings.Count(strings.TrimRight(text, "\n"), "\n") + 1, value: "{"})
 	}
 	return all
 }
 
 // comment matches a string, or a comment of C, C++ or the shell.
-var comment = regexp.MustCompile(`"(?:[^"\\\n]|\\.)*"|//[^\n]*|#[^\n]*|/\*(?s:.*?)\*/`)
+var comment = lazy.Regexp(`"(?:[^"\\\n]|\\.)*"|//[^\n]*|#[^\n]*|/\*(?s:.*?)\*/`)
 
 // uncommented returns JSON without its comments.
 func uncommented(text string) string {
-	return comment.ReplaceAllStringFunc(text, func(c string) string {
+	return comment().ReplaceAllStringFunc(text, func(c string) string {
 		if c[0] == '"' {
 			return c
 		}

@@ -2,13 +2,13 @@ package vocabulary
 
 import (
 	"net/netip"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/network"
+	"linerate/internal/lazy"
 )
 
 // relation is what values of a file must be to each other: a line "@relation NAME KEY OPERATION [OTHER [FACTOR]]"
@@ -63,7 +63,7 @@ var operations = map[string]func(d document, r relation, s statement) *statement
 	// distinct: no earlier KEY has the same value, or with "=" none beside it.
 	"distinct": func(d document, r relation, s statement) *statement {
 		return first(d.named(r.key), func(o statement) bool {
-			return o.number < s.number && o.value == s.value && worth.MatchString(o.value) && (r.other == "" || o.block == s.block)
+			return o.number < s.number && o.value == s.value && worth().MatchString(o.value) && (r.other == "" || o.block == s.block)
 		})
 	},
 	// most: the number of KEY is at most FACTOR times that of OTHER.
@@ -74,7 +74,7 @@ var operations = map[string]func(d document, r relation, s statement) *statement
 }
 
 // worth matches a value that names something, unlike the root zone.
-var worth = regexp.MustCompile(`\w`)
+var worth = lazy.Regexp(`\w`)
 
 // units of time are those of strongSwan.
 var units = map[byte]float64{'s': 1, 'm': 60, 'h': 3600, 'd': 86400}
@@ -107,7 +107,7 @@ func (f format) related(file string, all []statement) (problems []fact.Problem) 
 	}
 	for _, r := range f.relations {
 		for _, s := range d.named(r.key) {
-			if o := operations[r.operation](d, r, s); o != nil && len(problems) < most && len(all) < mostRelated && !unfinished.MatchString(s.value+o.value) {
+			if o := operations[r.operation](d, r, s); o != nil && len(problems) < most && len(all) < mostRelated && !unfinished().MatchString(s.value+o.value) {
 				problems = append(problems, fact.Problem{File: file, Line: s.line, Kind: fact.ProblemSlip, Message: r.name, Detail: strconv.Itoa(o.line)})
 			}
 		}

@@ -16,6 +16,7 @@ import (
 	"linerate/internal/fact/redact"
 	"linerate/internal/fact/texts"
 	"linerate/internal/hint"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 )
 
@@ -123,7 +124,7 @@ func Files() (all []string) {
 }
 
 // unfinished matches a template's holes, and what a capture masks.
-var unfinished = regexp.MustCompile(`\{\{|\{%|@@|<%|` + regexp.QuoteMeta(redact.Mark))
+var unfinished = lazy.Regexp(`\{\{|\{%|@@|<%|` + regexp.QuoteMeta(redact.Mark))
 
 // most is how many mistakes of a file are reported: one with more is of another format.
 const most = 12
@@ -162,7 +163,7 @@ func Lacking(texts map[string]string) (all []fact.Problem) {
 			if _, asks := f.flags["needs"]; !asks || !slices.ContainsFunc(f.files, func(p string) bool { return list.Globs(p, file) }) {
 				continue
 			}
-			unknown[whole] = unknown[whole] || unfinished.MatchString(texts[file])
+			unknown[whole] = unknown[whole] || unfinished().MatchString(texts[file])
 			said[whole] = append(said[whole], f.said(file, forms[f.form](f, texts[file]))...)
 		}
 		for _, whole := range slices.Sorted(maps.Keys(said)) {
@@ -192,7 +193,7 @@ func (f format) said(file string, all []statement) (said []fact.Said) {
 func (f format) judge(s statement) (word, message string) {
 	s.section = f.like(s.section)
 	keys, known := f.section[s.section]
-	if unfinished.MatchString(s.section + s.key + s.value) {
+	if unfinished().MatchString(s.section + s.key + s.value) {
 		return "", ""
 	}
 	if s.key == "" && s.value != "" {
@@ -285,12 +286,12 @@ func Accepts(values, value string) bool {
 		words, values = strings.Fields(value + " x")[:1], values[1:]
 	}
 	return !slices.ContainsFunc(words, func(w string) bool {
-		return !specifier.MatchString(w) && !slices.ContainsFunc(strings.Split(values, "|"), func(a string) bool { return alternative(a, w) })
+		return !specifier().MatchString(w) && !slices.ContainsFunc(strings.Split(values, "|"), func(a string) bool { return alternative(a, w) })
 	})
 }
 
 // specifier matches what a program replaces before it reads a value: $VARIABLE, %i.
-var specifier = regexp.MustCompile(`\$|%[a-zA-Z%]`)
+var specifier = lazy.Regexp(`\$|%[a-zA-Z%]`)
 
 func alternative(a, word string) bool {
 	if k, ok := kinds()[a]; ok {

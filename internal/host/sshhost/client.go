@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ import (
 
 	"linerate/internal/hint"
 	"linerate/internal/host"
+	"linerate/internal/lazy"
 	"linerate/internal/show"
 )
 
@@ -224,12 +224,12 @@ type refused struct{ error }
 func (r refused) Unwrap() []error { return []error{r.error, ErrRefused} }
 
 // changedKey matches ssh's message about a changed host key.
-var changedKey = regexp.MustCompile(`Host key for (\S+) has changed`)
+var changedKey = lazy.Regexp(`Host key for (\S+) has changed`)
 
 // refusal turns ssh's error messages into an error for the user.
 func (c *Client) refusal(said string) error {
 	has := func(text string) bool { return strings.Contains(said, text) }
-	changed := changedKey.FindStringSubmatch(said)
+	changed := changedKey().FindStringSubmatch(said)
 	text := oneLine(said)
 	switch {
 	case has("ssh: not found"), has("ssh: No such file"):

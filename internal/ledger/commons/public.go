@@ -10,12 +10,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 
 	"linerate/internal/fact"
 	"linerate/internal/hint"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 	"linerate/internal/study"
 	"linerate/internal/study/record"
@@ -24,8 +24,8 @@ import (
 // names matches what may identify a place or person: link-layer addresses, URLs, users at hosts, paths.
 // IP addresses are matched separately: those of testbeds (198.18.0.0/15, 2001:2::/48) reveal nothing.
 var (
-	names     = regexp.MustCompile(`(?i)\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b|\b[a-z]+://[^\s",]+|[\w.+-]+@[\w.-]+|(?:^|[\s"':=,])/[^\s"',]+`)
-	addresses = regexp.MustCompile(`(?i)\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b|\b[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}\b`)
+	names     = lazy.Regexp(`(?i)\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b|\b[a-z]+://[^\s",]+|[\w.+-]+@[\w.-]+|(?:^|[\s"':=,])/[^\s"',]+`)
+	addresses = lazy.Regexp(`(?i)\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b|\b[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}\b`)
 	testNets  = []netip.Prefix{netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("2001:2::/48"), netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("0.0.0.0/32")}
 )
 
@@ -37,8 +37,8 @@ func scrub(text string, known []string) string {
 	for _, name := range known {
 		text = strings.ReplaceAll(text, name, hidden)
 	}
-	text = names.ReplaceAllString(text, hidden)
-	return addresses.ReplaceAllStringFunc(text, func(s string) string {
+	text = names().ReplaceAllString(text, hidden)
+	return addresses().ReplaceAllStringFunc(text, func(s string) string {
 		a, err := netip.ParseAddr(s)
 		if err != nil || slices.ContainsFunc(testNets, func(p netip.Prefix) bool { return p.Contains(a) }) {
 			return s

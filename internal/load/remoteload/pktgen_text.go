@@ -3,10 +3,10 @@ package remoteload
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 
 	"linerate/internal/hint"
+	"linerate/internal/lazy"
 )
 
 // account is pkt-gen's account of one run; an unknown time is 0.
@@ -24,26 +24,26 @@ const (
 // pktGenEnd matches the account at the end of pkt-gen's output: of FreeBSD 10
 // (with commas) and later (with bytes and events). An interval report may
 // precede it on the same line.
-var pktGenEnd = regexp.MustCompile(`(?:Sent|Received) (\d+) packets,?(?: \d+ bytes \d+ events)? \d+ bytes each,? in (-?[0-9.]+) seconds`)
+var pktGenEnd = lazy.Regexp(`(?:Sent|Received) (\d+) packets,?(?: \d+ bytes \d+ events)? \d+ bytes each,? in (-?[0-9.]+) seconds`)
 
 // pktGenNone matches the account of a run without frames.
-var pktGenNone = regexp.MustCompile(`(?m)^(?:Sent|Received) nothing\.`)
+var pktGenNone = lazy.Regexp(`(?m)^(?:Sent|Received) nothing\.`)
 
 // pktGenFailed matches pkt-gen's message for a thread that failed.
-var pktGenFailed = regexp.MustCompile(`ouch, thread \d+ exited with error`)
+var pktGenFailed = lazy.Regexp(`ouch, thread \d+ exited with error`)
 
 // pktGenWhy matches error messages that may precede it.
-var pktGenWhy = regexp.MustCompile(`(?m)^[0-9.]+ \w+ \[\d+\] (.*\b(?:err|error)\b.*)$`)
+var pktGenWhy = lazy.Regexp(`(?m)^[0-9.]+ \w+ \[\d+\] (.*\b(?:err|error)\b.*)$`)
 
 // pktGenError returns why a thread of pkt-gen failed; nil if none did. The account
 // then covers only the other threads, and its time is invalid.
 func pktGenError(text string) error {
-	at := pktGenFailed.FindStringIndex(text)
+	at := pktGenFailed().FindStringIndex(text)
 	if at == nil {
 		return nil
 	}
 	why := "for an unknown reason"
-	if all := pktGenWhy.FindAllStringSubmatch(text[:at[0]], -1); len(all) > 0 {
+	if all := pktGenWhy().FindAllStringSubmatch(text[:at[0]], -1); len(all) > 0 {
 		why = all[len(all)-1][1]
 	}
 	return hint.With(fmt.Errorf("a thread of pkt-gen failed: %.120s", why), "is the interface still there, up, and free?")
@@ -58,7 +58,7 @@ func readPktGen(text string) (account, error) {
 	if err := pktGenError(text); err != nil {
 		return account{}, err
 	}
-	if all := pktGenEnd.FindAllStringSubmatch(text, -1); len(all) > 0 {
+	if all := pktGenEnd().FindAllStringSubmatch(text, -1); len(all) > 0 {
 		m := all[len(all)-1]
 		n, err := strconv.ParseUint(m[1], 10, 64)
 		seconds, err2 := strconv.ParseFloat(m[2], 64)
@@ -70,7 +70,7 @@ func readPktGen(text string) (account, error) {
 		}
 		return account{n, seconds}, nil
 	}
-	if pktGenNone.MatchString(text) {
+	if pktGenNone().MatchString(text) {
 		return account{}, nil
 	}
 	return account{}, errUnclosed

@@ -15,12 +15,12 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"time"
 
 	"linerate/internal/fact"
 	"linerate/internal/hint"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 	"linerate/internal/show"
 	"linerate/internal/stats"
@@ -43,7 +43,7 @@ func FactsFile(n int) string {
 	return fmt.Sprintf("facts-%d.json", n)
 }
 
-var factsName = regexp.MustCompile(`^facts(-[0-9]+)?\.json$`)
+var factsName = lazy.Regexp(`^facts(-[0-9]+)?\.json$`)
 
 // MaxFile bounds each file: a long study of searches takes some tens of MB.
 const MaxFile = 256 << 20
@@ -110,7 +110,7 @@ func Read(fsys fs.FS, name string) (*Record, error) {
 // or was modified is reported and left out.
 func (r *Record) facts(fsys fs.FS) error {
 	for _, ref := range r.Environment.Facts {
-		if !factsName.MatchString(ref.File) {
+		if !factsName().MatchString(ref.File) {
 			return fmt.Errorf("%s names %q as facts: those are in %s, facts-2.json …", r.at(ResultsFile), ref.File, FactsFile(1))
 		}
 		data, err := readFile(fsys, ref.File)

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 
+	"linerate/internal/lazy"
 	"linerate/internal/profile"
 	"linerate/internal/study"
 )
@@ -13,7 +13,7 @@ import (
 // TelemetryFile holds what instruments recorded: one line for each variant of a part.
 const TelemetryFile = "telemetry.jsonl"
 
-var profileName = regexp.MustCompile(`^profile-[a-z0-9._-]{1,200}\.pb\.gz$`)
+var profileName = lazy.Regexp(`^profile-[a-z0-9._-]{1,200}\.pb\.gz$`)
 
 // ParseTelemetry parses the lines of TelemetryFile, as ParseTrials does.
 func ParseTelemetry(name string, data []byte) (all []study.Telemetry, whole int, err error) {
@@ -44,7 +44,7 @@ func (r *Record) telemetry(fsys fs.FS) error {
 		if t.Profile == nil {
 			continue
 		}
-		if !profileName.MatchString(t.Profile.Pprof) {
+		if !profileName().MatchString(t.Profile.Pprof) {
 			return fmt.Errorf("%s names %q as a profile: those are profile-PART-VARIANT.pb.gz", r.at(TelemetryFile), t.Profile.Pprof)
 		}
 		if err := r.stacks(fsys, t); err != nil {

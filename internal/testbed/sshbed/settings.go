@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"linerate/internal/apply"
 	"linerate/internal/knob"
+	"linerate/internal/lazy"
 	"linerate/internal/list"
 	"linerate/internal/plan"
 	"linerate/internal/setting"
@@ -117,12 +117,12 @@ func assign(m setting.Mechanism, name, value string, devices ...string) []apply.
 }
 
 // imageName matches names of boot environments, kernels and GRUB entries.
-var imageName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 ._>()/,+-]{0,99}$`)
+var imageName = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9 ._>()/,+-]{0,99}$`)
 
 // image selects another boot image. A boot tries only one thing: the journal of
 // the files that a boot reads belongs to the default system.
 func (b *Bed) image(v *variant, s setting.Setting) error {
-	if b.o.Reset != Reboot || v.image != "" || !imageName.MatchString(s.Name) || strings.Contains(s.Name, "..") {
+	if b.o.Reset != Reboot || v.image != "" || !imageName().MatchString(s.Name) || strings.Contains(s.Name, "..") {
 		return testbed.Unavailable(s, "a variant has one image, by its name, and a study with reset: reboot boots it")
 	}
 	v.image = s.Name

@@ -5,7 +5,6 @@ package explain
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"linerate/internal/audit"
 	"linerate/internal/evidence"
 	"linerate/internal/fact/release"
+	"linerate/internal/lazy"
 	"linerate/internal/tunable"
 )
 
@@ -151,12 +151,12 @@ type Claim struct {
 }
 
 // line matches a reference to lines of a text, which may differ between editions.
-var line = regexp.MustCompile(`(^|, )lines? [0-9]+((, | to | and |-)[0-9]+)*$`)
+var line = lazy.Regexp(`(^|, )lines? [0-9]+((, | to | and |-)[0-9]+)*$`)
 
 // cited formats the citation: who, what, when, and the section. For a collection the place names
 // the source.
 func (c Claim) cited() string {
-	place := line.ReplaceAllString(c.At, "")
+	place := line().ReplaceAllString(c.At, "")
 	switch {
 	case c.Author == "various" && place != "":
 		return place
