@@ -22,7 +22,7 @@ var samples = map[string][]string{
 	"counter": {`counter("ip.forwarded")`}, "has_counter": {`has_counter("ip.forwarded")`},
 	"complained": {`complained("limit")`}, "was_read": {`was_read("/etc")`}, "driver": {`driver("ix")`}, "enabled": {`enabled("LRO")`}, "lro_of": {`lro_of("vmx")`},
 	"has_nic": {`has_nic("pfsync")`}, "any_set": {`any_set("gateway_*")`}, "unreadable": {`unreadable("/etc/pf.conf")`}, "pf_limit_set": {`pf_limit_set("states")`},
-	"listens_udp": {"listens_udp(443)"}, "serves": {`serves("nginx", 443)`, `serves("docker", 1)`}, "sum_of": {`sum_of("ip.*")`},
+	"listens_udp": {"listens_udp(443)"}, "serves": {`serves("nginx", 443)`, `serves("docker", 1)`}, "sum_of": {`sum_of("ip.*")`}, "often": {`often("ip.*")`},
 	"nics": {"map(nics, .name)", "map(nics, .ether)"}, "interrupts": {"map(interrupts, .rate)"},
 }
 

@@ -109,7 +109,8 @@ func (a *auditor) subjects(r *Rule) []subject {
 		for _, c := range a.f.Counters {
 			if r.takes([]string{c.Name}) {
 				e := a.names.about("")
-				e.Count, e.CounterName, e.Packets = float64(c.Value), c.Name, a.packetsBeside(c.Name)
+				e.Count, e.CounterName = float64(c.Value), c.Name
+				e.Packets, _ = a.f.Traffic(c.Name)
 				all = append(all, subject{env: e, name: c.Name})
 			}
 		}
@@ -137,20 +138,6 @@ func (a *auditor) lost(l fact.Line) bool {
 	s, _ := a.f.Tunable(l.Name)
 	last, ok := s.Stands()
 	return ok && last.Order > l.Order && last.Place != l.Place
-}
-
-// packetsBeside returns the traffic to compare a counter of an interface with.
-func (a *auditor) packetsBeside(name string) float64 {
-	i := strings.LastIndexByte(name, '.')
-	if i < 0 || !strings.HasPrefix(name, "nic.") {
-		return 0
-	}
-	way := ".input_packets"
-	if what := name[i+1:]; strings.HasPrefix(what, "output") || strings.HasPrefix(what, "tx_") {
-		way = ".output_packets"
-	}
-	c, _ := a.f.Counter(name[:i] + way)
-	return float64(c.Value)
 }
 
 func (a *auditor) aboutLine(l fact.Line, folded string) subject {

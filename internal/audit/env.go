@@ -37,8 +37,7 @@ type names struct {
 	Shaper      *shaperView   `expr:"shaper"`
 	Count       float64       `expr:"count"`
 	CounterName string        `expr:"counter_name"`
-	// Packets is the traffic to compare an interface's counter with: packets received, or packets
-	// sent for counters of sent packets; 0 if unknown.
+	// Packets is what the counter's events are a part of, such as packets received; 0 if unknown.
 	Packets float64 `expr:"packets"`
 
 	// Old is the value of a tunable before a write, as number and as text.
@@ -82,7 +81,7 @@ func ruleNames(e tunable.Env, f *fact.Facts, lists *Lists) *names {
 		Names: *e.Names,
 		Line:  &lineView{}, NIC: &factexpr.NIC{}, Shaper: &shaperView{},
 		OfClass:      func(n *factexpr.NIC, class string) bool { return slices.Contains(lists.Classes[class], n.Driver) },
-		Class:        func(class string) bool { return hasDriver(f, lists.Classes[class]) },
+		Class:        func(class string) bool { return slices.ContainsFunc(f.NICs, func(n fact.NIC) bool { return slices.Contains(lists.Classes[class], n.Driver) }) },
 		PFLimit:      func(name string) float64 { return pfLimit(e, f.Firewall.PF, name) },
 		HarvestOff:   func(mask float64) []string { return harvest(f.Release, mask, false) },
 		HarvestStray: func(mask float64) []string { return harvest(f.Release, mask, true) },
@@ -130,11 +129,8 @@ func harvest(rel release.Release, mask float64, stray bool) []string {
 		return found
 	}
 	have, err := tunable.DecodeHarvest(rel, uint32(mask))
-	if err != nil {
-		return found
-	}
-	usual, err := tunable.DecodeHarvest(rel, tunable.HarvestDefault(rel))
-	if err != nil {
+	usual, err2 := tunable.DecodeHarvest(rel, tunable.HarvestDefault(rel))
+	if err != nil || err2 != nil {
 		return found
 	}
 	for i, s := range have {
@@ -145,9 +141,6 @@ func harvest(rel release.Release, mask float64, stray bool) []string {
 	return found
 }
 
-func hasDriver(f *fact.Facts, drivers []string) bool {
-	return slices.ContainsFunc(f.NICs, func(n fact.NIC) bool { return slices.Contains(drivers, n.Driver) })
-}
 
 // pfLimit returns a limit of pf: from its file, from the running pf, or the default.
 func pfLimit(e tunable.Env, pf *fact.PF, name string) float64 {

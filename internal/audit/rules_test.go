@@ -41,6 +41,37 @@ func TestRulesExamples(t *testing.T) {
 	}
 }
 
+// TestCountersAreJudgedByTheirShare runs every rule on a counter on a host that is up for a year: some events are
+// noise however small the traffic was counted, one in a hundred is not.
+func TestCountersAreJudgedByTheirShare(t *testing.T) {
+	_, set := known(t)
+	for _, r := range set.Rules() {
+		if r.Each != audit.EachCounter {
+			continue
+		}
+		t.Run(r.ID, func(t *testing.T) {
+			x := r.Fires[0]
+			f := host(t, x)
+			name := find(run(t, f, x.Role), r.ID, "")[0].Name
+			f.UptimeSeconds = 365 * 86400
+			set := func(n uint64) int {
+				for i := range f.Counters {
+					if f.Counters[i].Name == name {
+						f.Counters[i].Value = n
+					}
+				}
+				return len(find(run(t, f, x.Role), r.ID, ""))
+			}
+			if set(1) > 0 || set(11) > 0 {
+				t.Errorf("11 of %s in a year are reported", name)
+			}
+			if set(2_000_000) == 0 {
+				t.Errorf("2,000,000 of %s in a year, of few, are not reported", name)
+			}
+		})
+	}
+}
+
 // masked returns a host with its files as a capture holds them: masked, and few of other programs.
 func masked(x audit.Example) audit.Example {
 	files := map[string]string{}

@@ -1,7 +1,9 @@
 package fact
 
 import (
-	_ "embed" // drops.txt
+	_ "embed" // drops.txt, traffic.txt
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -43,6 +45,47 @@ func (f *Facts) Drops() []Drop {
 		}
 	}
 	return drops
+}
+
+// trafficText lists what the events of counters are a part of.
+//
+//go:embed traffic.txt
+var trafficText string
+
+// trafficRows are its rows: pattern, counters of traffic, share.
+var trafficRows = sync.OnceValue(func() [][]string { return list.Rows(trafficText) })
+
+// Traffic returns what a counter's events are a part of, and the share below which they are noise; 0 if not known.
+func (f *Facts) Traffic(name string) (of, noise float64) {
+	row, ok := list.Find(trafficRows(), func(row []string) bool { return matches(row[0], name) })
+	if !ok {
+		return 0, 0
+	}
+	before, after, _ := strings.Cut(row[0], "*")
+	star := strings.TrimPrefix(name, before)
+	star = strings.TrimSuffix(star, after)
+	if after == "" {
+		star = star[:max(0, strings.LastIndexByte(star, '.'))] // an interface's name may contain dots
+	}
+	for counter := range strings.FieldsSeq(row[1]) {
+		c, _ := f.Counter(strings.ReplaceAll(counter, "*", star))
+		of += float64(c.Value)
+	}
+	noise, _ = strconv.ParseFloat(row[2], 64)
+	return of, noise
+}
+
+// Often reports whether the events of a counter, or of one that matches a pattern, matter: more than ten since boot,
+// and more than one an hour and than their share that is noise, or one in a hundred.
+func (f *Facts) Often(pattern string) bool {
+	return slices.ContainsFunc(f.Counters, func(c Counter) bool {
+		if c.Value <= 10 || !matches(pattern, c.Name) {
+			return false
+		}
+		count := float64(c.Value)
+		of, noise := f.Traffic(c.Name)
+		return of > 0 && count > of/100 || count*3600 > f.UptimeSeconds && count > of*noise
+	})
 }
 
 // matches matches a counter's name with a pattern. An interface's name may contain a dot

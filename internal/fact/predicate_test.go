@@ -52,6 +52,37 @@ func TestForwards(t *testing.T) {
 	}
 }
 
+// TestOften judges counters on a host that is up for a year.
+func TestOften(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		counters map[string]uint64
+		often    string
+		want     bool
+	}{
+		{"one in a year", map[string]uint64{"tcp.listen_overflows": 1, "tcp.connection_accepts": 90_000_000}, "tcp.listen_overflows", false},
+		{"one an hour, of very many", map[string]uint64{"conntrack.drop": 9000, "ip.received": 1_000_000_000_000}, "conntrack.drop", false},
+		{"many an hour, of many", map[string]uint64{"conntrack.drop": 9_000_000, "ip.received": 1_000_000_000_000}, "conntrack.drop", true},
+		{"one in fifty, of few", map[string]uint64{"tcp.listen_overflows": 2000, "tcp.connection_accepts": 100_000}, "tcp.listen_overflows", true},
+		{"an idle host", map[string]uint64{"tcp.listen_overflows": 9, "tcp.connection_accepts": 10}, "tcp.listen_overflows", false},
+		{"traffic not known", map[string]uint64{"mbuf.denied.clusters": 9000}, "mbuf.denied.*", true},
+		{"traffic not known, rare", map[string]uint64{"mbuf.denied.clusters": 90}, "mbuf.denied.*", false},
+		{"an interface with a dot in its name", map[string]uint64{"nic.eth0.7.rx_missed": 9000, "nic.eth0.7.input_packets": 10_000_000_000}, "nic.eth0.7.rx_missed", false},
+		{"the other way", map[string]uint64{"nic.ix0.output_drops": 9000, "nic.ix0.input_packets": 10_000_000_000, "nic.ix0.output_packets": 1000}, "nic.*.output_drops", true},
+		{"each CPU by its own packets", map[string]uint64{"softnet.cpu1.dropped": 9000, "softnet.cpu1.processed": 100_000, "softnet.cpu0.processed": 1_000_000_000_000}, "softnet.*.dropped", true},
+		{"both protocols", map[string]uint64{"ip.no_buffers": 9000, "ip.sent": 1, "ip.forwarded": 10_000_000_000}, "ip.no_buffers", false},
+	} {
+		f := &Facts{UptimeSeconds: 365 * 86400}
+		for name, n := range c.counters {
+			f.AddCounter(name, n, "x")
+		}
+		f.Normalise()
+		if got := f.Often(c.often); got != c.want {
+			t.Errorf("%s: often %v", c.name, got)
+		}
+	}
+}
+
 func TestFilters(t *testing.T) {
 	yes, no, some, none := true, false, uint64(9), uint64(0)
 	for _, c := range []struct {

@@ -34,8 +34,6 @@ type names struct {
 	Want    float64 `expr:"want"`
 	Granted float64 `expr:"granted"`
 	Bound   string  `expr:"bound"`
-	// Often reports whether the events of a counter, or of counters that match a pattern, occur more than once an hour.
-	Often func(counters string) bool `expr:"often"`
 	// Device is the current interface.
 	Device string `expr:"device"`
 
@@ -64,10 +62,6 @@ func (in *Input) names() *names {
 	}
 	if n.Connections > 0 {
 		n.FastConnections = min(n.FastConnections, n.Connections)
-	}
-	n.Often = func(counters string) bool {
-		sum := in.Facts.Sum(counters)
-		return sum > 10 && sum*3600 > in.Facts.UptimeSeconds
 	}
 	n.Size = func(bytes any) string { return show.Bytes(factexpr.Number(bytes)) }
 	n.Rate = func(bits any) string { return show.Bits(factexpr.Number(bits)) }

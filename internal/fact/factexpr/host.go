@@ -93,6 +93,8 @@ type Host struct {
 	// Kernel counters since boot, kernel complaints, and which sources were read.
 	Counter    func(name string) float64 `expr:"counter"`
 	HasCounter func(name string) bool    `expr:"has_counter"`
+	// Often reports whether the events of a counter, or of one that matches a pattern, are more than noise.
+	Often func(pattern string) bool `expr:"often"`
 	// Sum adds the counters that match a pattern: softnet.*.dropped.
 	Sum        func(pattern string) float64 `expr:"sum_of"`
 	Complained func(word string) bool       `expr:"complained"`
@@ -157,7 +159,7 @@ func Of(f *fact.Facts) Host {
 	}
 	h.Network, h.Filters = networkOf(f), filtersOf(f)
 	h.IsSet, h.RC, h.Module, h.Service, h.Listens, h.Mounted = f.IsSet, f.RCYes, f.HasModule, f.RunsService, f.Listens, f.HasMount
-	h.ListensUDP, h.Serves, h.Sum = f.ListensUDP, f.Serves, f.Sum
+	h.ListensUDP, h.Serves, h.Sum, h.Often = f.ListensUDP, f.Serves, f.Sum, f.Often
 	h.setPower(f)
 	h.Details, h.Complained, h.WasRead = f.Details, f.Complained, f.Read
 	h.AnySet = func(pattern string) bool {

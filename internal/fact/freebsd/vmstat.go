@@ -58,7 +58,7 @@ func AddVmstatZ(f *fact.Facts, text string) {
 		for i := range w {
 			w[i] = strings.TrimSpace(w[i])
 		}
-		size, limit, used, fails, sleeps := fact.Number(w[0]), fact.Number(w[1]), fact.Number(w[2]), fact.Number(w[5]), fact.Number(w[6])
+		limit, fails := fact.Number(w[1]), fact.Number(w[5])
 		if seen[name]++; seen[name] > 1 {
 			name += "#" + strconv.Itoa(seen[name])
 		}
@@ -66,11 +66,10 @@ func AddVmstatZ(f *fact.Facts, text string) {
 			continue
 		}
 		base := "zone." + strings.ReplaceAll(name, " ", "_") + "."
-		for _, c := range []struct {
-			name  string
-			value uint64
-		}{{"size", size}, {"limit", limit}, {"used", used}, {"failures", fails}, {"sleeps", sleeps}} {
-			f.AddCounter(base+c.name, c.value, "vmstat -z")
+		for i, column := range []string{"size", "limit", "used", "", "requests", "failures", "sleeps"} {
+			if column != "" {
+				f.AddCounter(base+column, fact.Number(w[i]), "vmstat -z")
+			}
 		}
 	}
 }

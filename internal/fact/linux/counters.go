@@ -37,11 +37,10 @@ func AddSoftnet(f *fact.Facts, text string) {
 		if len(w) >= 13 {
 			cpu = hex(w[12])
 		}
-		for at, name := range []string{"processed", "dropped", "time_squeeze"} {
-			f.AddCounter(fmt.Sprintf("softnet.cpu%d.%s", cpu, name), hex(w[at]), "/proc/net/softnet_stat")
-		}
-		if len(w) >= 11 {
-			f.AddCounter(fmt.Sprintf("softnet.cpu%d.flow_limit", cpu), hex(w[10]), "/proc/net/softnet_stat")
+		for at, name := range map[int]string{0: "processed", 1: "dropped", 2: "time_squeeze", 10: "flow_limit"} {
+			if at < len(w) {
+				f.AddCounter(fmt.Sprintf("softnet.cpu%d.%s", cpu, name), hex(w[at]), "/proc/net/softnet_stat")
+			}
 		}
 	}
 }

@@ -196,10 +196,6 @@ func loopback(address string) bool {
 	return len(v4) == 8 && strings.HasSuffix(v4, "7F") || address == "00000000000000000000000001000000"
 }
 
-func beginsWith(s string, words ...string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(s, w) })
-}
-
 // CountIPTables counts the rules of iptables-save.
 func CountIPTables(text string) (rules int, tracking bool) {
 	for _, line := range fact.Lines(text) {

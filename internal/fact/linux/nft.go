@@ -71,13 +71,16 @@ func CountNFT(text string) (rules int, tracking bool) {
 			chain = true
 		case s.text == "}":
 			chain = false
-		case chain && !beginsWith(s.text, "type ", "policy ", "comment "):
+		case chain && !notRule.MatchString(s.text):
 			rules++
 			tracking = tracking || tracks().MatchString(s.text)
 		}
 	}
 	return rules, tracking
 }
+
+// notRule matches statements of a chain that are no rules.
+var notRule = regexp.MustCompile(`^(?:type|policy|comment) `)
 
 // tracks matches nftables rules that use connection tracking. An ICMP redirect is a packet type.
 var tracks = lazy.Regexp(`\bct (state|status|mark|count|direction|original|reply|zone|label|helper|timeout)\b|(^|\s)(masquerade|[sd]nat|flow add|redirect (to|random|persistent|fully-random)|redirect$)`)

@@ -114,7 +114,7 @@ func (p *page) hardware() {
 	}
 	p.heading("Hardware")
 	p.field("CPU", join(", ", c.Model, cpuCount(c), number(c.MHz, "%.0f MHz")))
-	p.field("features", strings.Join(interesting(c.Features), " "))
+	p.field("features", strings.Join(list.Filter(c.Features, func(f string) bool { return shown[strings.ToUpper(f)] }), " "))
 	for _, d := range c.Domains {
 		if len(c.Domains) > 1 {
 			p.field(fmt.Sprintf("NUMA %d", d.ID), join(", ", "CPUs "+fact.Ranges(d.CPUs), size(d.MemoryBytes)))
@@ -149,7 +149,3 @@ func threads(n int) string {
 // shown lists the CPU features that affect the cost of packets: checksums, crypto, wide copies.
 var shown = map[string]bool{"AESNI": true, "AES": true, "PCLMULQDQ": true, "VAES": true, "VPCLMULQDQ": true, "SHA": true, "SHA_NI": true,
 	"AVX2": true, "AVX512F": true, "ERMS": true, "SHA1": true, "SHA2": true, "PMULL": true, "CRC32": true, "SSE4.2": true, "SSE4_2": true}
-
-func interesting(features []string) []string {
-	return list.Filter(features, func(f string) bool { return shown[strings.ToUpper(f)] })
-}

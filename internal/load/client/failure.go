@@ -51,7 +51,7 @@ func (f *Failure) Kind() request.Kind {
 			return k.kind
 		}
 	}
-	if isLate(f.Err) {
+	if errors.Is(f.Err, os.ErrDeadlineExceeded) || errors.Is(f.Err, context.DeadlineExceeded) || errors.Is(f.Err, syscall.ETIMEDOUT) {
 		if f.At == Dialling {
 			return request.ConnectTimeout
 		}
@@ -64,10 +64,6 @@ func (f *Failure) Kind() request.Kind {
 		return request.TLS
 	}
 	return f.afterConnect()
-}
-
-func isLate(err error) bool {
-	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, syscall.ETIMEDOUT)
 }
 
 // afterConnect returns the kind of a failure on an established connection.
