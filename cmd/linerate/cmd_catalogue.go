@@ -58,7 +58,7 @@ func runCatalogueList(cmd *cobra.Command, o listOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := checkRelease(c, o.os, rel); err != nil {
+	if err := checkRelease(cmd, c, o.os, rel, "list", true); err != nil {
 		return err
 	}
 	entries := c.List(o.os, rel)
@@ -136,18 +136,17 @@ func osOfRelease(r release.Release) string {
 	return tunable.Linux
 }
 
-// checkRelease returns an error for a release outside the range that the catalogue covers.
-func checkRelease(c *tunable.Catalogue, os string, r release.Release) error {
+// checkRelease says of a release newer than the catalogue's that the output is the newest known one's. Strict, it
+// returns an error for one older than those that the catalogue covers, or two majors newer.
+func checkRelease(cmd *cobra.Command, c *tunable.Catalogue, os string, r release.Release, what string, strict bool) error {
 	oldest, newest := c.Known(os)
-	if r.IsZero() || oldest.IsZero() || !r.Before(oldest) && !newest.Before(r) {
-		return nil
+	switch _, beyond := c.Beyond(os, r); {
+	case strict && (!r.IsZero() && r.Before(oldest) || r.Major > newest.Major+1):
+		return hint.With(hint.Usagef("the catalogue does not know release %s of %s", r, os), "it knows %s %s to %s; without --release it shows the newest", os, oldest.Short(), newest.Short())
+	case beyond:
+		fmt.Fprintf(cmd.ErrOrStderr(), "linerate: the catalogue knows releases of %s up to %s; this %s for %s is one for those\n", os, newest.Short(), what, r)
 	}
-	known := make([]string, 0, 2)
-	for _, x := range []string{tunable.FreeBSD, tunable.Linux} {
-		from, to := c.Known(x)
-		known = append(known, fmt.Sprintf("%s %s to %s", x, from.Short(), to.Short()))
-	}
-	return hint.With(hint.Usagef("the catalogue does not know release %s of %s", r, os), "it knows %s; without --release it shows the newest", strings.Join(known, " and "))
+	return nil
 }
 
 func newCatalogueSiteCmd() *cobra.Command {

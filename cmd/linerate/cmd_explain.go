@@ -67,7 +67,7 @@ func runExplain(cmd *cobra.Command, o explainOptions, args []string) error {
 	if o.OS == "" && !rel.IsZero() {
 		o.OS = osOfRelease(rel)
 	}
-	if err := checkRelease(c, o.OS, rel); facts == nil && err != nil {
+	if err := checkRelease(cmd, c, o.OS, rel, "page", facts == nil); err != nil {
 		return err
 	}
 	r, err := c.Find(o.OS, name)

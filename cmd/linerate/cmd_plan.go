@@ -82,8 +82,8 @@ func runPlan(cmd *cobra.Command, o *planOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	if newest, yes := in.Catalogue.Beyond(in.Facts.OS, in.Facts.Release); yes {
-		fmt.Fprintf(cmd.ErrOrStderr(), "linerate: the catalogue knows releases of %s up to %s; this plan for %s is one for those\n", in.Facts.OS, newest.Short(), in.Facts.Release)
+	if err := checkRelease(cmd, in.Catalogue, in.Facts.OS, in.Facts.Release, "plan", false); err != nil {
+		return err
 	}
 	warnProblems(cmd.ErrOrStderr(), in.Facts.Problems)
 	if a := appliance.Of(in.Facts); a != nil && o.format == "" && slices.ContainsFunc(p.Settings, func(s plan.Step) bool { return !a.Keeps(s.Where.File) }) {
