@@ -80,8 +80,10 @@ func ruleNames(e tunable.Env, f *fact.Facts, lists *Lists) *names {
 	return &names{
 		Names: *e.Names,
 		Line:  &lineView{}, NIC: &factexpr.NIC{}, Shaper: &shaperView{},
-		OfClass:      func(n *factexpr.NIC, class string) bool { return slices.Contains(lists.Classes[class], n.Driver) },
-		Class:        func(class string) bool { return slices.ContainsFunc(f.NICs, func(n fact.NIC) bool { return slices.Contains(lists.Classes[class], n.Driver) }) },
+		OfClass: func(n *factexpr.NIC, class string) bool { return slices.Contains(lists.Classes[class], n.Driver) },
+		Class: func(class string) bool {
+			return slices.ContainsFunc(f.NICs, func(n fact.NIC) bool { return slices.Contains(lists.Classes[class], n.Driver) })
+		},
 		PFLimit:      func(name string) float64 { return pfLimit(e, f.Firewall.PF, name) },
 		HarvestOff:   func(mask float64) []string { return harvest(f.Release, mask, false) },
 		HarvestStray: func(mask float64) []string { return harvest(f.Release, mask, true) },
@@ -140,7 +142,6 @@ func harvest(rel release.Release, mask float64, stray bool) []string {
 	}
 	return found
 }
-
 
 // pfLimit returns a limit of pf: from its file, from the running pf, or the default.
 func pfLimit(e tunable.Env, pf *fact.PF, name string) float64 {

@@ -46,7 +46,7 @@ func TestNetstatOfOne(t *testing.T) {
 			args := []any{n, ending}[:strings.Count(lines, "%")]
 			var f fact.Facts
 			AddNetstatS(&f, fmt.Sprintf(lines, args...))
-			if got := counted(&f); got[name] != n || len(got) != 1 {
+			if got := counted(&f); got[name] != n || len(got) != 1 && !(len(got) == 2 && got["tcp.syncache.added"] > 0) {
 				t.Errorf("%q: %v, want %s = %d", fmt.Sprintf(lines, args...), got, name, n)
 			}
 		}
@@ -241,10 +241,10 @@ func TestTablesOfTheKernel(t *testing.T) {
 	var f fact.Facts
 	AddVmstatZ(&f, "ITEM                   SIZE  LIMIT     USED     FREE      REQ FAIL SLEEP\n\npf states:              312, 100000,     12,     138,     900,   0,   3\nplain:                  128,      0,    100,      20,     900,   0,   0\nfailing zone:            64,      0,      1,       2,       3,   5,   0\nfailing zone:            64,      0,      1,       2,       3,   6,   0\na: b:                    64,     10,      1,       2,       3,   0,   0\nshort: 1, 2\n")
 	want := map[string]uint64{
-		"zone.pf_states.size": 312, "zone.pf_states.limit": 100000, "zone.pf_states.used": 12, "zone.pf_states.failures": 0, "zone.pf_states.sleeps": 3,
-		"zone.failing_zone.size": 64, "zone.failing_zone.limit": 0, "zone.failing_zone.used": 1, "zone.failing_zone.failures": 5, "zone.failing_zone.sleeps": 0,
-		"zone.failing_zone#2.size": 64, "zone.failing_zone#2.limit": 0, "zone.failing_zone#2.used": 1, "zone.failing_zone#2.failures": 6, "zone.failing_zone#2.sleeps": 0,
-		"zone.a:_b.size": 64, "zone.a:_b.limit": 10, "zone.a:_b.used": 1, "zone.a:_b.failures": 0, "zone.a:_b.sleeps": 0,
+		"zone.pf_states.size": 312, "zone.pf_states.limit": 100000, "zone.pf_states.used": 12, "zone.pf_states.failures": 0, "zone.pf_states.requests": 900, "zone.pf_states.sleeps": 3,
+		"zone.failing_zone.size": 64, "zone.failing_zone.limit": 0, "zone.failing_zone.used": 1, "zone.failing_zone.failures": 5, "zone.failing_zone.requests": 3, "zone.failing_zone.sleeps": 0,
+		"zone.failing_zone#2.size": 64, "zone.failing_zone#2.limit": 0, "zone.failing_zone#2.used": 1, "zone.failing_zone#2.failures": 6, "zone.failing_zone#2.requests": 3, "zone.failing_zone#2.sleeps": 0,
+		"zone.a:_b.size": 64, "zone.a:_b.limit": 10, "zone.a:_b.used": 1, "zone.a:_b.requests": 3, "zone.a:_b.failures": 0, "zone.a:_b.sleeps": 0,
 	}
 	if d := cmp.Diff(want, counted(&f)); d != "" {
 		t.Errorf("zones (-want +got)\n%s", d)
