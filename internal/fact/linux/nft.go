@@ -71,7 +71,7 @@ func CountNFT(text string) (rules int, tracking bool) {
 			chain = true
 		case s.text == "}":
 			chain = false
-		case chain && !notRule.MatchString(s.text):
+		case chain && !notRule().MatchString(s.text):
 			rules++
 			tracking = tracking || tracks().MatchString(s.text)
 		}
@@ -80,7 +80,7 @@ func CountNFT(text string) (rules int, tracking bool) {
 }
 
 // notRule matches statements of a chain that are no rules.
-var notRule = regexp.MustCompile(`^(?:type|policy|comment) `)
+var notRule = lazy.Regexp(`^(?:type|policy|comment) `)
 
 // tracks matches nftables rules that use connection tracking. An ICMP redirect is a packet type.
 var tracks = lazy.Regexp(`\bct (state|status|mark|count|direction|original|reply|zone|label|helper|timeout)\b|(^|\s)(masquerade|[sd]nat|flow add|redirect (to|random|persistent|fully-random)|redirect$)`)
