@@ -119,6 +119,7 @@ type inspection struct {
 	// written are files that people write, under the path that such a file has (stands, where
 	// rc.conf names another); shown is what may be seen of them.
 	written, shown, stands map[string]string
+	listings               map[string]listing
 	// network is that of rc.conf.
 	network *network.Host
 }
@@ -310,9 +311,28 @@ func keptValue(path, value string) string {
 // List implements the parsers' Files.
 func (in *inspection) List(dir string) ([]string, error) { return in.list(dir, false) }
 
+// listing is what a directory holds.
+type listing struct {
+	names []string
+	err   error
+}
+
+// dir lists a directory, once: many patterns of files share one.
+func (in *inspection) dir(name string) ([]string, error) {
+	l, known := in.listings[name]
+	if !known {
+		l.names, l.err = in.r.ReadDir(in.ctx, name)
+		if in.listings == nil {
+			in.listings = map[string]listing{}
+		}
+		in.listings[name] = l
+	}
+	return slices.Clone(l.names), l.err
+}
+
 // list lists a directory, which may be a file if it was found by a pattern.
 func (in *inspection) list(dir string, found bool) ([]string, error) {
-	names, err := in.r.ReadDir(in.ctx, dir)
+	names, err := in.dir(dir)
 	switch status, reason := host.Status(err); {
 	case status == fact.StatusPartial:
 		in.record(dir, err)

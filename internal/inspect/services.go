@@ -38,7 +38,7 @@ func (in *inspection) details(row []string) []fact.Line {
 	var lines []fact.Line
 	for _, p := range strings.Fields(row[2]) {
 		files := []string{p}
-		if names, err := in.r.ReadDir(in.ctx, p); err == nil {
+		if names, err := in.dir(p); err == nil {
 			files = list.Map(names, func(n string) string { return p + "/" + n })
 		}
 		for file, text := range fact.Texts(in, files...) {

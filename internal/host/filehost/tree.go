@@ -87,17 +87,19 @@ const maxLinks = 8
 // before opening: a FIFO would block, a device could do anything.
 func (t *Tree) open(name string, is func(fs.FileMode) bool, kind string) (*os.File, error) {
 	rel := relative(name)
-	for links := 0; ; links++ {
-		target, err := t.root.Readlink(rel)
-		if err != nil || !path.IsAbs(target) {
+	info, err := t.root.Lstat(rel)
+	for links := 0; err == nil && info.Mode()&fs.ModeSymlink != 0; links++ {
+		target, _ := t.root.Readlink(rel)
+		if !path.IsAbs(target) {
+			info, err = t.root.Stat(rel)
 			break
 		}
 		if links == maxLinks {
 			return nil, errors.New("too many symbolic links")
 		}
 		rel = relative(target)
+		info, err = t.root.Lstat(rel)
 	}
-	info, err := t.root.Stat(rel)
 	if err != nil {
 		return nil, host.Bare(err)
 	}
