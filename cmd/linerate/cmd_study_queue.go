@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -103,8 +102,8 @@ func submitStudy(cmd *cobra.Command, q queue.Queue, sub queue.Submission, seed u
 		if b.Label == sub.Label {
 			doc.Testbeds = append(doc.Testbeds, b.Name)
 			fit = fit || b.Kind == sub.Kind
-		} else if !slices.Contains(labels, b.Label) {
-			labels = append(labels, b.Label)
+		} else {
+			labels = list.With(labels, b.Label)
 		}
 	}
 	if len(doc.Testbeds) > 0 && !fit {

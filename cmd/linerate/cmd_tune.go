@@ -266,16 +266,6 @@ func (s *tuning) written(name string) bool {
 	return err == nil
 }
 
-// leftAlone returns the names of the factors that did not ship.
-func (s *tuning) leftAlone(ships []string) (out []string) {
-	for _, f := range space.Factors(s.Space) {
-		if !slices.Contains(ships, f.Name) {
-			out = append(out, f.Name)
-		}
-	}
-	return out
-}
-
 // mostTogether limits the number of parallel arms: more would take longer to set up than they save.
 const mostTogether = 32
 

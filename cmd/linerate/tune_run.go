@@ -326,20 +326,17 @@ func (s *tuning) plan(cmd *cobra.Command, report page.Report) error {
 	together := fmt.Sprintf("%s against variant %s by %s (%s to %s), for %s together, in %s of study %s on %s", show.SignedPercent(whole.EffectPercent.Float()), s.Base.Name, report.Metric,
 		show.SignedPercent(whole.CILow.Float()), show.SignedPercent(whole.CIHigh.Float()), show.Plural(r.Candidate.Size(), "setting"), show.Plural(r.Confirmation.Blocks, "block"), s.spec.Name, time.Now().Format(time.DateOnly))
 	var gains []plan.Gain
-	var names []string
+	var left []plan.LeftAlone
 	for i, f := range space.Factors(s.Space) {
 		if r.Ships[i] == 0 {
+			left = append(left, plan.LeftAlone{Name: f.Name, Reason: "Tried by experiment, and not shown to pay for its place."})
 			continue
 		}
 		level := f.Levels[r.Ships[i]-1]
 		gains = append(gains, plan.Gain{Name: f.Name, Value: level.Value, Do: doing(level.Settings),
 			Reason:   fmt.Sprintf("A search by experiment found it: %s.", report.Own(i)),
 			Evidence: plan.Evidence{Kind: plan.MeasuredHere, Text: "this setting " + report.Own(i) + "; " + together, Refs: []string{filepath.Join(s.path, string(tune.Confirm))}}})
-		names = append(names, f.Name)
 	}
-	left := list.Map(s.leftAlone(names), func(n string) plan.LeftAlone {
-		return plan.LeftAlone{Name: n, Reason: "Tried by experiment, and not shown to pay for its place."}
-	})
 	p, err := plan.Confirmed(plan.Input{Facts: facts, Catalogue: known.Catalogue, Role: s.Role, Judge: plan.By(known)}, gains, left)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"linerate/internal/ledger"
+	"linerate/internal/list"
 )
 
 // Metrics of imported trials. The forwarding rate is that of RFC 2285 §3.6.1
@@ -117,11 +118,6 @@ func (r *Reading) rate() float64 {
 
 // mostly reports whether at least half of the trials of a series have a flag.
 func mostly(s *Series, flag string) bool {
-	n := 0
-	for _, it := range s.Iterations {
-		if slices.Contains(it.Judge().Flags, flag) {
-			n++
-		}
-	}
+	n := list.Count(s.Iterations, func(it *Iteration) bool { return slices.Contains(it.Judge().Flags, flag) })
 	return 2*n >= len(s.Iterations) && n > 0
 }

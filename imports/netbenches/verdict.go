@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"linerate/internal/ledger"
+	"linerate/internal/list"
 	"linerate/internal/stats"
 )
 
@@ -97,11 +98,7 @@ func variantName(s *Series) string {
 
 // trialIDs returns the IDs of a series' trials, whichever study contains it.
 func (im *Import) trialIDs(s *Series) []ledger.ID {
-	ids := make([]ledger.ID, len(s.Iterations))
-	for i, it := range s.Iterations {
-		ids[i] = im.trialID(s, it)
-	}
-	return ids
+	return list.Map(s.Iterations, func(it *Iteration) ledger.ID { return im.trialID(s, it) })
 }
 
 func (im *Import) trialID(s *Series, it *Iteration) ledger.ID {

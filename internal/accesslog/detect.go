@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/hint"
+	"linerate/internal/list"
 )
 
 // Detect finds the format of a log from its first lines. note states any
@@ -75,15 +76,7 @@ var latencyKeys = []string{"request_time", "rt", "reqtime", "duration", "time", 
 // latencyIn finds the request time at the end of lines: the value of a key, or the last
 // word: seconds if it has decimals, else microseconds.
 func (f *Format) latencyIn(tails [][]byte) bool {
-	most := func(is func(tail []byte) bool) bool {
-		n := 0
-		for _, t := range tails {
-			if is(t) {
-				n++
-			}
-		}
-		return n*2 > len(tails)
-	}
+	most := func(is func(tail []byte) bool) bool { return list.Count(tails, is)*2 > len(tails) }
 	for _, key := range latencyKeys {
 		if most(func(tail []byte) bool {
 			v := keyed(tail, key)

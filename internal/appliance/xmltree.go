@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"linerate/internal/list"
 )
 
 // node is one element of an XML configuration.
@@ -78,11 +80,7 @@ func (n *node) at(path ...string) []*node {
 	for _, name := range path {
 		var next []*node
 		for _, f := range found {
-			for _, c := range f.children {
-				if strings.EqualFold(c.name, name) {
-					next = append(next, c)
-				}
-			}
+			next = append(next, list.Filter(f.children, func(c *node) bool { return strings.EqualFold(c.name, name) })...)
 		}
 		found = next
 	}

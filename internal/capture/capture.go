@@ -110,11 +110,9 @@ func takes(sources []redact.Source) string {
 }
 
 func leaves(files []struct{ path, why string }) string {
-	var lines []string
-	for _, f := range files {
-		lines = append(lines, "\tleave "+host.Word(f.path)+" "+host.Word(f.why))
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(list.Map(files, func(f struct{ path, why string }) string {
+		return "\tleave " + host.Word(f.path) + " " + host.Word(f.why)
+	}), "\n")
 }
 
 // Run captures this machine in a file by running the script; out "-" means data, "" a file named

@@ -3,6 +3,7 @@ package declared
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -75,12 +76,7 @@ func ansible(name string, doc *node) bool {
 		return true
 	}
 	dir := "/" + path.Dir(name) + "/"
-	for _, d := range []string{"/group_vars/", "/host_vars/", "/tasks/", "/defaults/", "/vars/", "/handlers/"} {
-		if strings.Contains(dir, d) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"/group_vars/", "/host_vars/", "/tasks/", "/defaults/", "/vars/", "/handlers/"}, func(d string) bool { return strings.Contains(dir, d) })
 }
 
 func minor(version string) string {

@@ -57,12 +57,7 @@ func Write(p plan.Plan, name string) (string, error) {
 	}
 	f := forms[i]
 	if f.os != "" && f.os != p.OS {
-		var fit []string
-		for _, o := range forms {
-			if o.os == "" || o.os == p.OS {
-				fit = append(fit, o.name)
-			}
-		}
+		fit := list.Map(list.Filter(forms, func(o form) bool { return o.os == "" || o.os == p.OS }), func(o form) string { return o.name })
 		return "", hint.With(hint.Usagef("%s is for %s, and this plan is for %s", name, f.os, p.OS), "forms for %s: %s", p.OS, strings.Join(fit, ", "))
 	}
 	files, err := plan.Render(p, nil)

@@ -23,6 +23,7 @@ import (
 	"linerate/internal/hint"
 	"linerate/internal/host"
 	"linerate/internal/lazy"
+	"linerate/internal/list"
 )
 
 // Options control an inspection.
@@ -248,9 +249,7 @@ func (in *inspection) addSlips(file string, slips []fact.Problem) {
 			}
 			p.Message, p.Text = strings.Replace(p.Message, "%s", p.Text, 1), lines[p.Line-1]
 		}
-		if !slices.Contains(in.f.Problems, p) {
-			in.f.Problems = append(in.f.Problems, p)
-		}
+		in.f.Problems = list.With(in.f.Problems, p)
 	}
 }
 

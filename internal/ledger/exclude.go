@@ -3,10 +3,12 @@ package ledger
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
 	"linerate/internal/hint"
+	"linerate/internal/list"
 )
 
 // Exclude excludes a trial, a verdict or a study from conclusions, with a
@@ -39,14 +41,7 @@ func One(ctx context.Context, s Store, prefix string, tables ...string) (Row, er
 	if err != nil {
 		return Row{}, err
 	}
-	var found []Row
-	for _, r := range rows {
-		for _, t := range tables {
-			if r.Table == t {
-				found = append(found, r)
-			}
-		}
-	}
+	found := list.Filter(rows, func(r Row) bool { return slices.Contains(tables, r.Table) })
 	switch len(found) {
 	case 0:
 		return Row{}, ErrNotFound

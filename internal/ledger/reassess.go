@@ -127,9 +127,7 @@ func plain(v []blockValue) []float64 {
 func align(a, b []blockValue) (x, y []float64) {
 	var blocks []int
 	for _, v := range append(slices.Clone(a), b...) {
-		if !slices.Contains(blocks, v.block) {
-			blocks = append(blocks, v.block)
-		}
+		blocks = list.With(blocks, v.block)
 	}
 	slices.Sort(blocks)
 	at := func(v []blockValue, block int) float64 {

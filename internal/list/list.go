@@ -59,6 +59,16 @@ func Count[S ~[]E, E any](all S, is func(E) bool) (n int) {
 	return n
 }
 
+// With appends each of the other elements that is not there yet.
+func With[S ~[]E, E comparable](all S, more ...E) S {
+	for _, v := range more {
+		if !slices.Contains(all, v) {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
 // Find returns the first element for which is is true.
 func Find[S ~[]E, E any](all S, is func(E) bool) (v E, ok bool) {
 	if i := slices.IndexFunc(all, is); i >= 0 {

@@ -86,3 +86,11 @@ func TestSortIsStable(t *testing.T) {
 		t.Errorf("%q, want %q", all, want)
 	}
 }
+
+// TestWith: elements are appended once, in order, and the given list keeps its own.
+func TestWith(t *testing.T) {
+	all := []string{"a", "b"}
+	if got := With(slices.Clip(all), "b", "c", "a", "c"); !slices.Equal(got, []string{"a", "b", "c"}) || len(all) != 2 {
+		t.Errorf("%q, of %q", got, all)
+	}
+}

@@ -3,7 +3,8 @@ package load
 import (
 	"cmp"
 	"fmt"
-	"slices"
+
+	"linerate/internal/list"
 )
 
 // window is the number of sequence numbers within which a duplicate can be told from a late frame.
@@ -246,9 +247,7 @@ func Summarise(engine string, streams []StreamCount, ends *Endings, foreign, noS
 func (r *Received) close(streams []StreamCount, ends *Endings) {
 	of := ends.Streams()
 	for _, s := range streams {
-		if !slices.Contains(of, s.Of) {
-			of = append(of, s.Of)
-		}
+		of = list.With(of, s.Of)
 	}
 	var sent uint64
 	for _, s := range of {

@@ -3,6 +3,8 @@ package load
 import (
 	"math"
 	"slices"
+
+	"linerate/internal/list"
 )
 
 // Pace computes the rate and the pacing error.
@@ -25,7 +27,7 @@ func (s Sent) Plus(o Sent) Sent {
 	s.Refused = plus(s.Refused, o.Refused)
 	s.Seconds += o.Seconds
 	s.Pace()
-	s.Warnings = union(s.Warnings, o.Warnings)
+	s.Warnings = list.With(slices.Clip(s.Warnings), o.Warnings...)
 	return s
 }
 
@@ -49,7 +51,7 @@ func (r Received) Plus(o Received) Received {
 	both.Merge(r.Delays)
 	both.Merge(o.Delays)
 	r.Delays, r.Latency = both, both.Latency()
-	r.Warnings = union(r.Warnings, o.Warnings)
+	r.Warnings = list.With(slices.Clip(r.Warnings), o.Warnings...)
 	return r
 }
 
@@ -89,17 +91,6 @@ func (w WayReceived) seconds(all float64) float64 {
 		return all
 	}
 	return float64(w.RxPackets) / w.RxPPS
-}
-
-// union returns the distinct warnings.
-func union(said, more []string) []string {
-	said = slices.Clip(said)
-	for _, w := range more {
-		if !slices.Contains(said, w) {
-			said = append(said, w)
-		}
-	}
-	return said
 }
 
 // plus adds numbers that may be unknown.

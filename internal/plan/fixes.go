@@ -112,11 +112,7 @@ func (p *planning) sets(f audit.Finding) (all bool, err error) {
 
 func (p *planning) linesAt(f audit.Finding) (lines []fact.Line) {
 	for _, s := range p.Facts.Settings {
-		for _, l := range s.Lines {
-			if f.Line > 0 && l.File == f.File && l.Number == f.Line {
-				lines = append(lines, l)
-			}
-		}
+		lines = append(lines, list.Filter(s.Lines, func(l fact.Line) bool { return f.Line > 0 && l.File == f.File && l.Number == f.Line })...)
 	}
 	return lines
 }

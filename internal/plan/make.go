@@ -259,11 +259,7 @@ func (p *planning) otherwise(a *Advice, name string, n *names) error {
 }
 
 // unmet adds a need that the host cannot meet, once.
-func (p *planning) unmet(text string) {
-	if text = oneLine(text); !slices.Contains(p.plan.Unmet, text) {
-		p.plan.Unmet = append(p.plan.Unmet, text)
-	}
-}
+func (p *planning) unmet(text string) { p.plan.Unmet = list.With(p.plan.Unmet, oneLine(text)) }
 
 // answer replies to the given needs that no advice covers.
 func (p *planning) answer() error {

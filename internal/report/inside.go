@@ -3,10 +3,10 @@ package report
 import (
 	"fmt"
 	"html/template"
-	"slices"
 	"strings"
 
 	"linerate/internal/document"
+	"linerate/internal/list"
 	"linerate/internal/profile"
 	"linerate/internal/show"
 	"linerate/internal/study"
@@ -79,9 +79,7 @@ func lacks(r study.Results) (out []document.Block) {
 	var said []string
 	for _, t := range r.Telemetry {
 		for _, m := range t.Missing {
-			if text := m.What + ": " + m.Why; !slices.Contains(said, text) {
-				said = append(said, text)
-			}
+			said = list.With(said, m.What+": "+m.Why)
 		}
 	}
 	if len(said) > 0 {

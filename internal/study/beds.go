@@ -63,9 +63,7 @@ func bedsOf(trials []Trial) (byBlock map[int]string, names []string) {
 			continue
 		}
 		byBlock[t.Block] = t.Testbed
-		if !slices.Contains(names, t.Testbed) {
-			names = append(names, t.Testbed)
-		}
+		names = list.With(names, t.Testbed)
 	}
 	slices.Sort(names)
 	if len(names) < 2 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact"
+	"linerate/internal/list"
 	"linerate/internal/stats"
 	"linerate/internal/testbed"
 )
@@ -101,12 +102,7 @@ func (e Environment) Then(later Environment) Environment {
 	for what, why := range later.Unavailable {
 		put(&e.Unavailable, what, why)
 	}
-	e.Resumed = slices.Clone(e.Resumed)
-	for _, change := range later.Since(e) {
-		if !slices.Contains(e.Resumed, change) {
-			e.Resumed = append(e.Resumed, change)
-		}
-	}
+	e.Resumed = list.With(slices.Clone(e.Resumed), later.Since(e)...)
 	return e
 }
 

@@ -40,14 +40,11 @@ func overVariants(s Spec, w Sweep, p Part, m Metric, trials []Trial) []Curve {
 			continue
 		}
 		c := Curve{Parameter: w.Parameter, Label: w.Title(), Metric: m.Name, Part: p.Name, Name: v.Curve}
-		var at []Variant
-		for _, u := range s.Variants {
-			if _, in := u.At[w.Parameter]; in && (u.Curve == v.Curve || u.Curve == "") {
-				at = append(at, u)
-			}
-		}
 		own := 0
-		for _, u := range at {
+		for _, u := range s.Variants {
+			if _, in := u.At[w.Parameter]; !in || u.Curve != v.Curve && u.Curve != "" {
+				continue
+			}
 			if spot, ok := spotOf(trials, p.Name, u.Name, m, u.At[w.Parameter], u.Name); ok {
 				beside(s, &spot, trials, p, m)
 				c.Points = append(c.Points, spot)

@@ -1,8 +1,7 @@
 package study
 
 import (
-	"slices"
-
+	"linerate/internal/list"
 	"linerate/internal/setting"
 	"linerate/internal/testbed"
 	"linerate/internal/yamlfile"
@@ -82,8 +81,8 @@ func (s *Spec) checkLive() *yamlfile.Problem {
 func (s *Spec) Trees() (names []string) {
 	for _, v := range s.Variants {
 		for _, set := range v.Settings {
-			if name := set.Setting().Name; set.Is(setting.Files) && !slices.Contains(names, name) {
-				names = append(names, name)
+			if set.Is(setting.Files) {
+				names = list.With(names, set.Setting().Name)
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/list"
 	"linerate/internal/show"
 	"linerate/internal/stats"
 )
@@ -231,24 +232,19 @@ func (r Results) ArmName(arm string) string {
 // control and its A/A arm.
 func (r Results) Arms(part string) []string {
 	out := []string{r.Control}
-	add := func(arm string) {
-		if !slices.Contains(out, arm) {
-			out = append(out, arm)
-		}
-	}
 	for _, t := range r.Trials {
 		if t.Part == part && t.Variant == AA {
-			add(AA)
+			out = list.With(out, AA)
 		}
 	}
 	for _, v := range r.Verdicts {
 		if v.Part == part {
-			add(v.Variant)
+			out = list.With(out, v.Variant)
 		}
 	}
 	for _, t := range r.Trials {
 		if t.Part == part && t.Unavailable == "" {
-			add(t.Variant)
+			out = list.With(out, t.Variant)
 		}
 	}
 	return out
@@ -269,9 +265,7 @@ func (r Results) Values(part, arm, metric string) []float64 {
 func (r Results) Measured() []string {
 	var out []string
 	for _, t := range r.Trials {
-		if !slices.Contains(out, t.Part) {
-			out = append(out, t.Part)
-		}
+		out = list.With(out, t.Part)
 	}
 	return out
 }

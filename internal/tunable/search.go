@@ -116,15 +116,10 @@ func (c *Catalogue) unknown(os, name string) error {
 	const few = 3
 	all := c.Names(os)
 	if !strings.Contains(name, ".") {
-		leaves := make([]string, len(all))
-		for i, n := range all {
-			leaves[i] = n[strings.LastIndexByte(n, '.')+1:]
-		}
+		leaves := list.Map(all, func(n string) string { return n[strings.LastIndexByte(n, '.')+1:] })
 		var names []string
 		for _, leaf := range hint.Nearest(name, leaves, few) {
-			if n := all[slices.Index(leaves, leaf)]; !slices.Contains(names, n) {
-				names = append(names, n)
-			}
+			names = list.With(names, all[slices.Index(leaves, leaf)])
 		}
 		if len(names) > 0 {
 			return hint.With(hint.Usagef("unknown tunable %q", name), "did you mean %s?", strings.Join(names, ", "))

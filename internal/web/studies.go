@@ -63,9 +63,7 @@ func (s *Server) studies(r *http.Request, l ledger.Reader) (*answer, error) {
 func (d *Studies) take(all []ledger.Study) {
 	d.Total = len(all)
 	for _, st := range all {
-		if !slices.Contains(d.Kinds, st.Kind) {
-			d.Kinds = append(d.Kinds, st.Kind)
-		}
+		d.Kinds = list.With(d.Kinds, st.Kind)
 	}
 	all = slices.DeleteFunc(all, func(st ledger.Study) bool {
 		text := strings.ToLower(st.Name + "\n" + st.Question + "\n" + st.Answer + "\n" + st.Place)

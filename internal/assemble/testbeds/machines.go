@@ -23,6 +23,7 @@ import (
 	"linerate/internal/host/localhost"
 	"linerate/internal/host/sshhost"
 	"linerate/internal/lazy"
+	"linerate/internal/list"
 	"linerate/internal/plan"
 	"linerate/internal/port"
 	"linerate/internal/study"
@@ -210,11 +211,9 @@ func TreesOf(sets map[string][]studydir.SetFile) func(string) ([]plan.File, erro
 		if !ok {
 			return nil, fmt.Errorf("the study's record has no configuration set %s", name)
 		}
-		files := make([]plan.File, len(set))
-		for i, f := range set {
-			files[i] = plan.File{Path: f.Path, Mode: uint32(f.Mode.Perm()), Content: f.Text}
-		}
-		return files, nil
+		return list.Map(set, func(f studydir.SetFile) plan.File {
+			return plan.File{Path: f.Path, Mode: uint32(f.Mode.Perm()), Content: f.Text}
+		}), nil
 	}
 }
 

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"slices"
 	"time"
 
 	"linerate/internal/drop"
 	"linerate/internal/lab"
+	"linerate/internal/list"
 	"linerate/internal/study"
 	"linerate/internal/testbed"
 )
@@ -167,8 +167,8 @@ func (u *Setup) measure(ctx context.Context, o *study.Observation) (failed, err 
 func (u *Setup) CPUs() (out []int) {
 	c := u.Bed.Describe().CPUs
 	for _, cpu := range []int{c.Generator, c.DUT, c.Receiver} {
-		if cpu >= 0 && !slices.Contains(out, cpu) {
-			out = append(out, cpu)
+		if cpu >= 0 {
+			out = list.With(out, cpu)
 		}
 	}
 	return out

@@ -3,12 +3,12 @@ package explain
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"linerate/internal/appliance"
 	"linerate/internal/evidence"
 	"linerate/internal/judge"
+	"linerate/internal/list"
 	"linerate/internal/setting"
 	"linerate/internal/tunable"
 )
@@ -97,9 +97,7 @@ func (h *OnHost) add(x judge.Judgement, live *string) {
 	}
 	h.Values = append(h.Values, v)
 	for _, k := range x.Cautions {
-		if text := k.Kind + ": " + k.Text; !slices.Contains(h.Cautions, text) {
-			h.Cautions = append(h.Cautions, text)
-		}
+		h.Cautions = list.With(h.Cautions, k.Kind+": "+k.Text)
 	}
 }
 
