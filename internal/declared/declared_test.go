@@ -415,6 +415,8 @@ shell script  compose
 `},
 		"an argument of a function":                     {"io.sh", "sysctl -w vm.nr_hugepages=\"$1\"\n", "shell script  \n1 ? vm.nr_hugepages: its value is a variable: $1\n"},
 		"a script of rc.d, which rc.conf decides about": {"rc.d/netoptions", "#!/bin/sh\n# FreeBSD\n. /etc/rc.subr\nif checkyesno tcp_extensions; then :; else\n\tsysctl net.inet.tcp.rfc1323=0 >/dev/null\nfi\n", ""},
+		"a template of the loader's":                    {"templates/loader.conf.j2", "# {{ ansible_managed }}, FreeBSD\nzfs_load=\"YES\"\nkern.geom.label.gptid.enable=\"0\"\n", "template  \n3 /boot/loader.conf kern.geom.label.gptid.enable=\"0\"\n"},
+		"variables of a guest":                          {"vm.sh", "# FreeBSD\nbhyveload -m 2G -h / \\\n\t-e vfs.root.mountfrom=ufs:/dev/nda0p2 \\\n\tvm0\nsysctl net.link.tap.up_on_open=1\n", "shell script  \n5 sysctl.conf net.link.tap.up_on_open = 1\n"},
 		"a script that only mentions rc.d":              {"tune.sh", "#!/bin/sh\n# FreeBSD, after /etc/rc.d/netoptions\nsysctl net.inet.tcp.rfc1323=0\n", "shell script  \n3 sysctl.conf net.inet.tcp.rfc1323 = 0\n"},
 		"names that OpenBSD and macOS have, too":        {"setup.sh", "sysctl -w net.inet.ip.forwarding=1 kern.maxfiles=65536\n", ""},
 		// cozystack/cozystack, Apache-2.0; debops/debops, GPL-3.0; wikimedia/operations-puppet.

@@ -25,6 +25,9 @@ func readLines(name, text, lang string) []*Host {
 		}
 	}
 	r := lineReader{h: h, lang: lang}
+	if lang == "conf" {
+		r.of = path.Base(name) // loader.conf.j2 is the loader's
+	}
 	if lang == "conf" && !directive().MatchString(text) && !templates().MatchString(name) || lang == "sh" && strings.Contains(text, "/etc/rc.subr") {
 		return nil // a plain file is read elsewhere; what a script of rc.d does depends on rc.conf
 	}

@@ -82,7 +82,7 @@ var (
 	// asked matches a search for a setting in a file.
 	asked = lazy.Regexp(`\b[ef]?grep\b[^|;&]*`)
 	// told matches a message about a setting that is not written to a file.
-	told = lazy.Regexp(`^(?:echo|printf)\s[^>|]*\bsysctl\s[^>|]*$`)
+	told = lazy.Regexp(`^(?:echo|printf)\s[^>|]*\bsysctl\s[^>|]*$|^-e\s|\bbhyveload\b`)
 	// codeSet matches an assignment in a language in which strings are quoted.
 	codeSet = lazy.Regexp(`(?:^|[\s{;.(])["']?(` + sysctlName + `)["']?\s*=>?\s*("(?:[^"\\]|\\.)*"|''[^']*''|'[^']*'|\[[^\]]*\]|[^;,}#]+)`)
 	// aksSet matches a sysctl in the spelling of Azure node pools.

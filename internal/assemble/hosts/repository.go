@@ -248,6 +248,7 @@ func declaredFacts(ctx context.Context, name string, h *declared.Host, opts insp
 		return nil, err
 	}
 	f.Container = h.Container
+	f.Sources = slices.DeleteFunc(f.Sources, func(s fact.Source) bool { return s.Name == "/boot/loader.conf" }) // others may add to it
 	place(f, name, h)
 	return f, nil
 }

@@ -88,6 +88,7 @@ func (p *pfReader) file(path string) bool {
 		return false
 	}
 	p.pf.File = cmp.Or(p.pf.File, path)
+	before := len(p.problems)
 	lexer := pfLexer{text: text, line: 1, macros: p.macros}
 	for range fact.MaxLines {
 		s, ok := lexer.next()
@@ -100,6 +101,9 @@ func (p *pfReader) file(path string) bool {
 			break
 		}
 		p.statement(s)
+	}
+	if strings.Contains(text, "{{") || strings.Contains(text, "{%") { // a template: what pfctl will read is not known
+		p.problems = p.problems[:before]
 	}
 	return true
 }
