@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"strconv"
 	"strings"
 
 	"linerate/internal/fact"
@@ -16,6 +17,8 @@ func outside(p *tunable.ValueProblem, j judged) string {
 		return "asked"
 	case p.Outside == tunable.Off && strings.HasSuffix(j.Name, "_enable"):
 		return "off-switch" // pf_enable="TRU" leaves the firewall off
+	case p.Outside == tunable.Clamped && nearly(j.Value, j.rec.Constraints.Max):
+		return "nearly"
 	case p.Outside == "":
 		return "unknown"
 	case p.Outside != tunable.Refused:
@@ -32,6 +35,12 @@ func outside(p *tunable.ValueProblem, j judged) string {
 		return "pf"
 	}
 	return "ignored"
+}
+
+// nearly reports a value that is above the maximum by a thousandth or less: kern.maxproc=100000 for 99999.
+func nearly(value string, most *float64) bool {
+	v, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+	return err == nil && most != nil && v > *most && v <= *most*1.001
 }
 
 // beyond returns the finding for such a value.
