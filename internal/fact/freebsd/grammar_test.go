@@ -38,7 +38,7 @@ func TestGrammars(t *testing.T) {
 		{"/etc/rc.conf", "ifconfig_em0=\"inet 10.0.0.1 |netmask| 255.0.255.0\"", "ifconfig_em0=\"inet 10.0.0.1 netmask 0xff000000 up\""},
 		{"/etc/rc.conf", "ifconfig_em0_alias0=\"inet |vhid| 256 advskew 100 pass x 10.0.0.3/32\"", "ifconfig_em0_alias0=\"inet vhid 25 advskew 100 pass x alias 10.0.0.3/32\""},
 		{"/etc/rc.conf", "ifconfig_lagg0=\"laggproto lacp laggport em0 |em1|\"", "ifconfig_lagg0=\"laggproto lacp laggport em0 laggport em1 lagghash l3,l4 DHCP\""},
-		{"/etc/rc.conf", "ifconfig_lagg0=\"|laggproto| brodcast laggport em0\"", "ifconfig_lagg0=\"laggproto broadcast laggport em0 10.0.0.3 netmask 255.255.255.0\""},
+		{"/etc/rc.conf", "ifconfig_lagg0=\"|laggproto| brodcast laggport em0\"", "ifconfig_lagg0=\"laggproto broadcast laggport em0 10.0.0.3 netmask 255.255.255.0\"\nifconfig_wlan0=\"NONE\""},
 		{"/etc/rc.conf", "ifconfig_em0_ipv6=\"inet6 2001:db8::1 |prefixlenth| 64\"", "ifconfig_em0_ipv6=\"inet6 2001:db8::1 prefixlen 64 no_radr -auto_linklocal\""},
 		{"/etc/rc.conf", "static_routes=\"|a,b|\"", "static_routes=\"a b:em0\""},
 		{"/etc/rc.conf", "dumpdev=\"|YES|\"", "dumpdev=\"AUTO\""},
