@@ -1,7 +1,9 @@
 package freebsd
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,7 +45,7 @@ func FilterProblems(texts map[string]string, h *network.Host, pf, ipfw, open boo
 	}
 	const file = "/etc/ipfw.rules"
 	if text := texts[file]; ipfw && text != "" && len(text) < 1<<20 {
-		s := ipfwFilter(text, map[bool]filter.Action{true: filter.Accept, false: filter.Drop}[open])
+		s := ipfwFilter(text, map[bool]filter.Action{true: filter.Accept, false: filter.Drop}[open], !strings.Contains(text+rc+texts["/etc/sysctl.conf"], "one_pass"))
 		for _, d := range s.Unreached() {
 			if s.Partial {
 				break
@@ -105,10 +107,18 @@ func unanswered(s *filter.Ruleset, r *filter.Rule) bool {
 	way, _ := filter.One(r.Conditions, filter.Way)
 	proto, _ := filter.One(r.Conditions, filter.Proto)
 	port, ok := filter.One(r.Conditions, filter.DPort)
-	if r.Action != filter.Accept || r.Tracks || way != "in" || proto != "tcp" || !ok {
+	_, part := filter.One(r.Conditions, filter.State)
+	tracked := slices.ContainsFunc(s.Chains[0].Rules, func(o filter.Rule) bool { return o.Tracks && o.Target == "" && o.Number <= r.Number })
+	switch {
+	case r.Action != filter.Accept || r.Tracks || part && way == "out":
+		return false
+	case way == "out" && (proto == "tcp" || proto == "udp") && !tracked: // from any port, if it names none
+		port = cmp.Or(port, "443")
+	case way != "in" || proto != "tcp" || !ok:
 		return false
 	}
-	reply := filter.Packet{filter.Way: "out", filter.Proto: "tcp", filter.SPort: port, filter.DPort: "50000", filter.State: "established", filter.Family: "4"}
+	back := map[string]string{"in": "out", "out": "in"}[way]
+	reply := filter.Packet{filter.Way: back, filter.Proto: proto, filter.SPort: port, filter.DPort: "50000", filter.State: "established", filter.Family: "4", filter.In: filter.Outside}
 	if on, ok := filter.One(r.Conditions, filter.In); ok {
 		reply[filter.In] = on
 	}
@@ -131,6 +141,13 @@ func (m *pfModel) problems(add func(name string, line int, detail string)) {
 		packet, _ := d.Redirected()
 		if _, is := m.set.Drops("input", packet); is && !d.Passes {
 			add("filter-redirect", d.Line, "")
+		}
+	}
+	for _, n := range m.set.Sources { // what is translated leaves as a packet of the filter's, too
+		out := filter.Packet{filter.Way: "out", filter.In: n.Only(filter.Out), filter.Family: "4", filter.State: "new"}
+		if _, is := m.set.Drops("input", out); is && out[filter.In] != "" && !n.Passes && !n.Vague {
+			add("filter-forward", n.Line, "")
+			break
 		}
 	}
 	for _, way := range []string{"out", "in"} {

@@ -13,9 +13,15 @@ import (
 // ipfwControl matches shell that decides which rules are added.
 var ipfwControl = lazy.Regexp(`(?m)^[ \t]*(if|for|while|case|\.|source|until)[ \t]`)
 
-// ipfwFilter models an ipfw script or rule file as one chain; policy is what the last rule does.
-func ipfwFilter(text string, policy filter.Action) *filter.Ruleset {
+// ipfwFilter models an ipfw script or rule file as one chain; policy is what the last rule does. With onePass, what nat
+// translates is accepted, and sees no rule below (net.inet.ip.fw.one_pass=1, the default).
+func ipfwFilter(text string, policy filter.Action, onePass bool) *filter.Ruleset {
 	r := readIPFW(text, "", &fact.IPFW{})
+	for i := range r.rules {
+		if onePass && r.rules[i].Target == "nat" {
+			r.rules[i].Action, r.rules[i].Tracks = filter.Accept, true
+		}
+	}
 	slices.SortStableFunc(r.rules, func(a, b filter.Rule) int { return a.Number - b.Number })
 	return &filter.Ruleset{Chains: []filter.Chain{{Hook: "input", Line: 1, Policy: policy, Rules: r.rules}}, Partial: ipfwControl().MatchString(text)}
 }
@@ -77,7 +83,7 @@ func (p *ipfwRule) read() {
 	case "skipto":
 		r.Action, r.Target = filter.Skip, p.next()
 	default: // nat, divert, pipe, fwd
-		r.Action = filter.Divert
+		r.Action, r.Target = filter.Divert, w
 	}
 	if at := slices.Index(p.words, "from"); at > 1 { // log, tag
 		p.words = p.words[at-1:]

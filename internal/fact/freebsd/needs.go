@@ -1,6 +1,7 @@
 package freebsd
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -18,7 +19,7 @@ var (
 	isYes  = lazy.Regexp(`=(?i:yes|true|on|1)$`)
 	// executed matches what makes rc.conf a program, whose settings its lines do not tell.
 	executed = lazy.Regexp(`(?m)^[ \t]*(?:\.|source|for|case|if|while|eval)[ \t]|\{\{`)
-	needFile = lazy.Regexp(`^/etc/(?:exports|fstab|pf\.conf|sysctl\.conf|hosts\.allow|rtadvd\.conf|dhclient\.conf|syslog\.conf|inetd\.conf|devfs\.rules|ntp\.conf|resolv\.conf|ppp/ppp\.conf)$|^/boot/loader\.conf|^/usr/local/etc/(?:dhcpd\.conf|wireguard/\w+\.conf)$`)
+	needFile = lazy.Regexp(`^/etc/(?:exports|fstab|pf\.conf|sysctl\.conf|hosts\.allow|rtadvd\.conf|dhclient\.conf|syslog\.conf|inetd\.conf|login\.conf|devfs\.rules|ntp\.conf|resolv\.conf|ppp/ppp\.conf)$|^/boot/loader\.conf|^/usr/local/etc/(?:dhcpd\.conf|wireguard/\w+\.conf)$`)
 )
 
 // needProblems compares lines of rc.conf and other files by needs.txt.
@@ -35,7 +36,11 @@ func needProblems(files map[string]string) (problems []fact.Problem) {
 		all = append(all, line)
 	}
 	for _, file := range slices.Sorted(maps.Keys(files)) {
-		for i, l := range fact.Lines(files[file]) {
+		whole := files[file]
+		if file == "/etc/pf.conf" {
+			whole = withoutMacros(whole)
+		}
+		for i, l := range fact.Lines(whole) {
 			if l, _, _ = strings.Cut(l, " #"); needFile().MatchString(file) && strings.TrimSpace(l) != "" && l[0] != '#' {
 				all = append(all, fact.Line{File: file, Number: i + 1, Text: file + " " + strings.Join(strings.Fields(l), " ")})
 			}
@@ -59,6 +64,29 @@ func needProblems(files map[string]string) (problems []fact.Problem) {
 		}
 	}
 	return problems
+}
+
+// pfMacro matches the definition of a macro, and pfUse its use.
+var (
+	pfMacro = lazy.Regexp(`(?m)^[ \t]*(\w+)[ \t]*=[ \t]*(?:"([^"\n\\]*)"|([\w.:/-]+))[ \t]*(?:#.*)?$`)
+	pfUse   = lazy.Regexp(`\$\w+`)
+)
+
+// withoutMacros puts the values of a pf.conf's macros in their place; those of several definitions stay.
+func withoutMacros(text string) string {
+	values := map[string]string{}
+	for _, m := range pfMacro().FindAllStringSubmatch(text, 256) {
+		if _, twice := values["$"+m[1]]; twice || len(m[2]) > 256 {
+			m[2], m[3] = "$"+m[1], ""
+		}
+		values["$"+m[1]] = m[2] + m[3]
+	}
+	for range 3 { // of others
+		if len(text) < 1<<18 {
+			text = pfUse().ReplaceAllStringFunc(text, func(name string) string { return cmp.Or(values[name], name) })
+		}
+	}
+	return text
 }
 
 // wrong says what a row of needs.txt finds wrong with a line among the host's, "" if nothing is.

@@ -150,8 +150,11 @@ func rcAddresses(h *network.Host, l fact.Line) {
 			h.Open[true], h.Open[false] = true, true
 			continue
 		}
-		i := h.Interface(of[1])
-		if !h.Address(i, m[1]+network.Length(m[1], m[3]), at) {
+		i, length := h.Interface(of[1]), network.Length(m[1], m[3])
+		if m[2] != "" && m[3] == "" && !strings.Contains(m[1], "/") { // point to point
+			length = "/32"
+		}
+		if !h.Address(i, m[1]+length, at) {
 			continue
 		}
 		own := &i.Addresses[len(i.Addresses)-1]

@@ -51,7 +51,7 @@ func NetworkProblems(texts map[string]string) (all []fact.Problem) {
 // translated judges what the packet filters' files translate.
 func translated(h *network.Host, texts map[string]string) (all []fact.Problem) {
 	for _, f := range filterFiles {
-		text, set := texts[f.path], &filter.Ruleset{}
+		text, set := texts[f.path], (*filter.Ruleset)(nil)
 		switch {
 		case text == "" || len(text) > 1<<20 || f.family == "6":
 			continue
