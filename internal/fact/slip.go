@@ -33,7 +33,7 @@ var slips = sync.OnceValue(func() []slip {
 		s.needs = Word(strings.TrimPrefix(row[2], "@"))
 		if len(row) > 3 {
 			s.excuse = row[3]
-			s.unless = lazy.Regexp(strings.TrimLeft(row[3], "=~"))
+			s.unless = lazy.Regexp(strings.TrimLeft(row[3], "=~&"))
 		}
 		return s
 	})
@@ -215,8 +215,8 @@ func (s slip) in(raw, text string) int {
 	if s.unless != nil && !ofMatch && strings.Contains(text, redact.Mark) {
 		return -1 // a masked word may be the excuse
 	}
-	if strings.HasPrefix(s.excuse, "~") {
-		return s.undeclared(text)
+	if strings.HasPrefix(s.excuse, "~") || strings.HasPrefix(s.excuse, "&") {
+		return s.named(text, s.excuse[0] == '&')
 	}
 	if s.unless != nil && !ofMatch && s.unless().MatchString(text) {
 		return -1
@@ -229,9 +229,9 @@ func (s slip) in(raw, text string) int {
 	return -1
 }
 
-// undeclared returns where the first undeclared name in a text ends, -1 if there is none.
-func (s slip) undeclared(text string) int {
-	declared := map[string]bool{"": true}
+// named returns where the first name in a text ends that is declared, or is not; -1 if there is none.
+func (s slip) named(text string, is bool) int {
+	declared := map[string]bool{"": !is}
 	for _, m := range s.unless().FindAllStringSubmatch(text, -1) {
 		if strings.Join(m[1:], "") == "" {
 			return -1
@@ -244,7 +244,7 @@ func (s slip) undeclared(text string) int {
 	for _, at := range s.wrong().FindAllStringSubmatchIndex(text, -1) {
 		for i := 2; i < len(at); i += 2 {
 			for _, name := range strings.Fields(text[max(at[i], 0):max(at[i+1], 0)]) {
-				if !declared[name] {
+				if declared[name] == is {
 					return at[i+1]
 				}
 			}
