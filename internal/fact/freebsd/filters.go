@@ -34,6 +34,11 @@ func FilterProblems(texts map[string]string, h *network.Host, pf, ipfw, open boo
 	if text := texts["/etc/pf.conf"]; pf && text != "" && len(text) < 1<<20 {
 		m := pfFilter(text)
 		all = append(all, h.Translations("/etc/pf.conf", &m.set, texts)...)
+		for _, g := range m.gates {
+			if h.Far(rcName(g.Dev), g.Via) {
+				add("/etc/pf.conf", "pf-gateway", g.Line, g.Via.String())
+			}
+		}
 		m.problems(func(name string, line int, detail string) { add("/etc/pf.conf", name, line, detail) })
 		for _, w := range filter.Awaited(texts) {
 			w.Packet[filter.Way] = "in"

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"linerate/internal/fact/filter"
+	"linerate/internal/fact/network"
 	"linerate/internal/lazy"
 )
 
@@ -18,6 +19,7 @@ type pfModel struct {
 	late       []int // lines that block a table, below the quick rule that fills it
 	fills      []string
 	excepts    bool // rules except packets from translation
+	gates      []network.Route
 }
 
 // pfNAT is a nat rule: what it translates on which interface.
@@ -223,6 +225,12 @@ func (p *pfRule) word(w string) {
 		}
 	case "label", "tag", "queue", "fib", "ridentifier":
 		p.list()
+	case "route-to", "reply-to", "dup-to":
+		if len(p.words) > 3 && p.words[0] == "(" && p.words[3] == ")" { // (INTERFACE GATEWAY)
+			gate, _ := netip.ParseAddr(p.words[2])
+			p.model.gates = append(p.model.gates, network.Route{Place: network.Place{Line: r.Line}, Dev: p.words[1], Via: gate})
+			p.words = p.words[4:]
+		}
 	case "no":
 		r.Tracks = p.next() != "state"
 	case "log":
@@ -232,7 +240,7 @@ func (p *pfRule) word(w string) {
 	case "(":
 		p.words = append([]string{"("}, p.words...)
 		p.options()
-	case "all", "drop", "return", "return-rst", "return-icmp", "return-icmp6", "keep", "modulate", "state", "allow-opts", "route-to", "reply-to", "dup-to", "route", "set", "prio", "":
+	case "all", "drop", "return", "return-rst", "return-icmp", "return-icmp6", "keep", "modulate", "state", "allow-opts", "route", "set", "prio", "":
 	default:
 		r.Vague = true
 	}

@@ -41,6 +41,13 @@ func TestTranslations(t *testing.T) {
 		{static, "nat on em0 from em1:network to any -> (em0)\nrdr on em1 proto tcp from !192.168.1.0/24 to 203.0.113.2 port 443 -> 192.168.1.10\n", ""},
 		{static, "nat on em0 from em1:network to any -> (em0)\nrdr on em1 proto udp to port 53 -> 192.168.1.1\nrdr on em1 proto tcp to port 80 -> 127.0.0.1 port 3128\n", ""},
 		{static, "nat on em0 from em1:network to any -> (em0)\nno rdr on em1 proto tcp from 192.168.1.0/24 to any\nrdr on em1 proto tcp to port 443 -> 192.168.1.10\n", ""},
+
+		{static + "ifconfig_em2=\"inet 198.51.100.2/24\"\n", "gw = \"198.51.200.1\"\npass in on em1 route-to (em2 $gw) from 192.168.1.50 to any\npass all\n", "pf-gateway"},
+		{static, "pass in on em0 reply-to (em0 203.0.114.1) proto tcp to port 22\npass all\n", "pf-gateway"},
+		{static + "ifconfig_em2=\"inet 198.51.100.2/24\"\n", "pass in on em1 route-to (em1 198.51.100.1) from 192.168.1.50 to any keep state\npass all\n", "pf-gateway"},
+		{static + "ifconfig_em2=\"inet 198.51.100.2/24\"\n", "pass in on em1 route-to (em2 198.51.100.1) from 192.168.1.50 to any keep state (max 100)\npass all\n", ""},
+		{dhcp, "pass in on em1 route-to (em0 198.51.100.1) from any\npass all\n", ""},
+		{static + "ifconfig_em2=\"up\"\n", "pass in on em1 route-to { (em2 198.51.100.1), (em0 203.0.113.1) } round-robin from any\npass in route-to (em2 198.51.100.1)\npass in route-to (em0 fe80::1)\npass all\n", ""},
 	} {
 		var got []string
 		_, host, model := Refused(tree{"/etc/rc.conf": "pf_enable=\"YES\"\n" + c.rc, "/etc/pf.conf": c.pf}, "/etc/pf.conf", "")

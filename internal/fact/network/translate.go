@@ -2,22 +2,23 @@ package network
 
 import (
 	"net/netip"
-	"regexp"
+
 	"slices"
 	"strings"
 
 	"linerate/internal/fact"
 	"linerate/internal/fact/filter"
+	"linerate/internal/lazy"
 )
 
 // reaches matches what makes networks that files of interfaces do not tell, or adds translations.
-var reaches = regexp.MustCompile(`(?i)openvpn|wireguard|\bwg\d|\btun\d|tailscale|zerotier|strongswan|swanctl|ipsec|/frr|\bbird\b|quagga|docker|podman|libvirt|virbr|\blx[cd]\b|incus|\bcni\b|kubelet|miniupnp|\bp?ppo?e?_enable|mpd5?_enable|/ppp/peers|vm_enable|nspawn|qemu|\bxen|vmbr|cbsd|bastille|iocage`)
+var reaches = lazy.Regexp(`(?i)openvpn|wireguard|\bwg\d|\btun\d|tailscale|zerotier|strongswan|swanctl|ipsec|/frr|\bbird\b|quagga|docker|podman|libvirt|virbr|\blx[cd]\b|incus|\bcni\b|kubelet|miniupnp|\bp?ppo?e?_enable|mpd5?_enable|/ppp/peers|vm_enable|nspawn|qemu|\bxen|vmbr|cbsd|bastille|iocage`)
 
 // fourParts matches an address of IPv4.
-var fourParts = regexp.MustCompile(`\d+\.\d+\.\d+\.\d+`)
+var fourParts = lazy.Regexp(`\d+\.\d+\.\d+\.\d+`)
 
 // translates matches what translates addresses, in any language but pf's.
-var translates = regexp.MustCompile(`(?i)masquerade|\b[sd]nat\b|natd_enable|firewall_nat_enable`)
+var translates = lazy.Regexp(`(?i)masquerade|\b[sd]nat\b|natd_enable|firewall_nat_enable`)
 
 // Translations compares what a packet filter's file translates with the host's addresses and routes. An address, or
 // an address of a network, that another of the host's texts names is somebody's.
@@ -32,11 +33,11 @@ func (h *Host) Translations(file string, set *filter.Ruleset, texts map[string]s
 		}
 	}
 	wan, lans := h.sides()
-	if h.problems = nil; wan == nil || len(lans) == 0 || reaches.MatchString(others) || translates.MatchString(others) {
+	if h.problems = nil; wan == nil || len(lans) == 0 || reaches().MatchString(others) || translates().MatchString(others) {
 		return nil
 	}
 	add := func(r filter.Redirect, name, detail string, of ...netip.Prefix) {
-		named := len(of) > 0 && slices.ContainsFunc(fourParts.FindAllString(others, -1), func(text string) bool {
+		named := len(of) > 0 && slices.ContainsFunc(fourParts().FindAllString(others, -1), func(text string) bool {
 			a, err := netip.ParseAddr(text)
 			return err == nil && of[0].Contains(a)
 		})
@@ -113,6 +114,14 @@ func (i *Interface) public() bool {
 // near reports whether an address is in a network of the interface.
 func (i *Interface) near(a netip.Addr) bool {
 	return slices.ContainsFunc(i.Addresses, func(o Address) bool { return o.Contains(a) })
+}
+
+// Far reports whether a gateway is in no network of the interface that leads to it.
+func (h *Host) Far(dev string, gate netip.Addr) bool {
+	if h == nil || h.find(dev) == nil || h.find(dev).Dynamic || h.find(dev).Kind == Tunnel || h.find(dev).near(gate) {
+		return false
+	}
+	return slices.ContainsFunc(h.find(dev).Addresses, func(a Address) bool { return a.Addr().BitLen() == gate.BitLen() && a.Bits() < gate.BitLen() })
 }
 
 // absent reports whether an address is in a network of the host and not the host's own.
