@@ -2,7 +2,6 @@ package network
 
 import (
 	"net/netip"
-
 	"slices"
 	"strings"
 
