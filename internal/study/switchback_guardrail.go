@@ -112,7 +112,7 @@ func (g Guardrail) Late() *LateWatch {
 }
 
 // lateHarm and leastFollowed keep bursts by a third, which fill a window, from ending more
-// than three in a hundred studies (bench/provebench).
+// than three in a hundred studies (linerate-bench prove).
 const (
 	lateHarm      = 2.5
 	leastFollowed = 2
@@ -143,7 +143,7 @@ func (l *LateWatch) Check(v, at float64) (Trip, bool) {
 
 // certainty is how many standard errors a relative harm must exceed its limit by: of
 // 2500 simulated harmless studies of 24 pairs, none was ended without bursts, and
-// about one in a hundred with bursts by a third (bench/provebench).
+// about one in a hundred with bursts by a third (linerate-bench prove).
 const certainty = 4.0
 
 // leastSamples is the number of samples of a treatment and of the control needed to judge a relative harm.

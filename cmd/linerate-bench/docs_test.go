@@ -1,6 +1,7 @@
-package linerate
+package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -8,16 +9,27 @@ import (
 	"testing"
 )
 
+// documented matches a command of this program in a page.
+var documented = regexp.MustCompile("(?m)(?:^    go run (?:-exec sudo )?\\./cmd/|`)linerate-bench ([a-z][^`\n]*?)(?:  .*)?(?:`|$)")
+
 // documentedBench matches a benchmark's command in a page: its package, its name, and its flags.
 var documentedBench = regexp.MustCompile("go test \\./(\\S+) .*?-bench ([A-Z]\\w+)([^`\n]*)")
 
+// TestDocumentedCommands: the commands on pages have existing words and flags.
+func TestDocumentedCommands(t *testing.T) {
+	eachCommand(t, documented, func(page string, m []string) {
+		var out, errs bytes.Buffer
+		if code := run(append(strings.Fields(m[1]), "--help"), strings.NewReader(""), &out, &errs); code != 0 {
+			t.Errorf("%s: linerate-bench %s: exit %d, %s", page, m[1], code, errs.String())
+		}
+	})
+}
+
 // TestDocumentedBenchmarks: the benchmarks on pages exist, and define the flags after -args.
 func TestDocumentedBenchmarks(t *testing.T) {
-	found := 0
-	check := func(page string, m []string) {
-		found++
+	eachCommand(t, documentedBench, func(page string, m []string) {
 		var source []byte
-		files, _ := filepath.Glob(filepath.Join(m[1], "*_test.go"))
+		files, _ := filepath.Glob(filepath.Join("../..", m[1], "*_test.go"))
 		for _, file := range files {
 			text, err := os.ReadFile(file)
 			if err != nil {
@@ -37,8 +49,14 @@ func TestDocumentedBenchmarks(t *testing.T) {
 				t.Errorf("%s: %s: no %s in %s", page, m[0], w, m[1])
 			}
 		}
-	}
-	for _, pattern := range []string{"docs/*/*.md", "docs/*/*/*.md", "*.md"} {
+	})
+}
+
+// eachCommand calls f for each match in the pages; there must be some.
+func eachCommand(t *testing.T, command *regexp.Regexp, f func(page string, match []string)) {
+	t.Helper()
+	found := 0
+	for _, pattern := range []string{"../../docs/*/*.md", "../../docs/*/*/*.md", "../../*.md"} {
 		pages, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -48,8 +66,9 @@ func TestDocumentedBenchmarks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, m := range documentedBench.FindAllStringSubmatch(string(text), -1) {
-				check(page, m)
+			for _, m := range command.FindAllStringSubmatch(string(text), -1) {
+				found++
+				f(page, m)
 			}
 		}
 	}
