@@ -25,7 +25,7 @@ var (
 		"catalogue", "studies", "schemas", "docs",
 	}
 	// edges touch machines: kernels, networks, files, clocks.
-	edges = []string{"internal/load/wire", "internal/load/client", "internal/cputime", "internal/knob", "internal/apply", "internal/inspect", "internal/capture", "internal/lab", "internal/live", "internal/server", "internal/studydir", "internal/invoker", "internal/host", "internal/labtest", "internal/sharedtest", "internal/testbed/bedtest",
+	edges = []string{"internal/load/wire", "internal/load/client", "internal/cputime", "internal/knob", "internal/apply", "internal/inspect", "internal/capture", "internal/lab", "internal/live", "internal/server", "internal/studydir", "internal/host", "internal/labtest", "internal/sharedtest", "internal/testbed/bedtest",
 		"internal/instrument", "internal/sockops", "internal/responsive", "internal/rollout",
 		"internal/cli", "internal/wait", "internal/worker", "internal/web",
 	}

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"linerate/internal/cli"
 	"linerate/internal/hint"
-	"linerate/internal/invoker"
 )
 
 // Location is the location and owner of a ledger.
@@ -27,7 +27,7 @@ const (
 // state directory of the invoking user, who under sudo or doas is not root
 // and will own created files.
 func Locate(flag string) (Location, error) {
-	who := invoker.Of()
+	who := cli.Invoker()
 	flag = cmp.Or(flag, os.Getenv(EnvLedger))
 	if strings.HasPrefix(flag, "postgres://") || strings.HasPrefix(flag, "postgresql://") {
 		return Location{URL: flag, UID: -1, GID: -1}, nil
@@ -45,7 +45,7 @@ func Locate(flag string) (Location, error) {
 	return Location{Path: filepath.Join(dir, "linerate", "ledger.db"), UID: who.UID, GID: who.GID}, nil
 }
 
-func stateDir(who invoker.Person) (string, error) {
+func stateDir(who cli.Person) (string, error) {
 	if who.Home != "" {
 		return filepath.Join(who.Home, ".local", "state"), nil
 	}

@@ -21,9 +21,9 @@ import (
 	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
 
+	"linerate/internal/cli"
 	"linerate/internal/fact"
 	"linerate/internal/hint"
-	"linerate/internal/invoker"
 	"linerate/internal/study"
 	"linerate/internal/study/record"
 )
@@ -333,7 +333,7 @@ func (d *Dir) Keep(name string, data []byte) error {
 // giveToInvoker gives a file created by root under sudo(8) or doas(1) to the invoking user. Errors
 // are ignored: some file systems have no owners.
 func giveToInvoker(f *os.File) {
-	if who := invoker.Of(); who != invoker.Nobody {
+	if who := cli.Invoker(); who != cli.Nobody {
 		_ = f.Chown(who.UID, who.GID)
 	}
 }

@@ -1,12 +1,12 @@
-package invoker
+package cli
 
 import (
 	"os"
 	"testing"
 )
 
-// TestOf: sudo's and doas's variables tell, to root alone.
-func TestOf(t *testing.T) {
+// TestInvoker: sudo's and doas's variables tell, to root alone.
+func TestInvoker(t *testing.T) {
 	for _, c := range []struct {
 		name, sudo, doas string
 		want             int
@@ -19,7 +19,7 @@ func TestOf(t *testing.T) {
 		if os.Getuid() != 0 {
 			want = -1
 		}
-		if got := Of(); got.UID != want {
+		if got := Invoker(); got.UID != want {
 			t.Errorf("%s: %+v, want user %d", c.name, got, want)
 		}
 	}

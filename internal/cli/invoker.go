@@ -1,6 +1,4 @@
-// Package invoker finds who called sudo(8) or doas(1): files that root creates for
-// that user should belong to them.
-package invoker
+package cli
 
 import (
 	"os"
@@ -8,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Person is a user of this machine.
+// Person is a user of this machine: files that root creates for one who called sudo(8) or doas(1) should belong to them.
 type Person struct {
 	UID, GID int
 	Home     string
@@ -17,8 +15,8 @@ type Person struct {
 // Nobody is the caller if neither sudo nor doas was used.
 var Nobody = Person{UID: -1, GID: -1}
 
-// Of returns the user who called sudo or doas; Nobody if the process is not root's, or root called.
-func Of() Person {
+// Invoker returns the user who called sudo or doas; Nobody if the process is not root's, or root called.
+func Invoker() Person {
 	if os.Getuid() != 0 {
 		return Nobody
 	}
