@@ -186,7 +186,7 @@ func (a *auditor) typo(j judged, here bool) []string {
 	long := ""
 	forms := tunable.Folded(j.Name) // computed once, because there may be many unknown names
 	for _, r := range a.c.Records {
-		if r.OS != a.f.OS || !a.fits(r, j.Stage) {
+		if r.OS != a.f.OS || !a.fits(r, j.Stage) || strings.HasPrefix(j.Name, commandLine) != strings.HasPrefix(r.Name, commandLine) {
 			continue
 		}
 		switch d := nameDistance(forms, r.Name, slips); {

@@ -63,7 +63,7 @@ kind: SysctlConfig
 params: {vm.nr_hugepages: "1024"}
 `, `Talos controlplane 
 5 kernel/cmdline talos.platform=metal
-11 rc.local echo performance > /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor
+11 rc.d/rc.local echo performance > /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor
 7 sysctl.d/declared.conf net.core.somaxconn = 65535
 8 sysctl.d/declared.conf net.ipv4.tcp_rmem = 4096 131072 16777216
 9 sysctl.d/declared.conf net/ipv6/conf/bond0.70/disable_ipv6 = 1
@@ -339,7 +339,7 @@ linux_node_config { sysctls = { "net.core.rmem_max" = "8388608" } }
     vm_swappiness = (Optional) The sysctl setting vm.swappiness.
   }
 `, `Terraform  
-1 rc.local echo madvise > /sys/kernel/mm/transparent_hugepage/enabled
+1 rc.d/rc.local echo madvise > /sys/kernel/mm/transparent_hugepage/enabled
 4 sysctl.d/declared.conf net.ipv4.ip_local_port_range = 16384 60999
 5 ? net.core.somaxconn: its value is an expression: sysctl_config.value.net_core_somaxconn
 `},

@@ -135,7 +135,7 @@ func azure(key string) (string, bool) {
 func (h *Host) azureSet(key, name, value, place string, at int) {
 	switch {
 	case strings.HasPrefix(name, "/sys/"):
-		h.add("/etc/rc.local", "echo "+value+" > "+name, place, at)
+		h.add("/etc/rc.d/rc.local", "echo "+value+" > "+name, place, at)
 	case name != portRange || strings.HasSuffix(squeeze(key), "range"):
 		h.set(name, value, place, at)
 	default:

@@ -157,7 +157,7 @@ func (w *walker) named(e entry, at []string, h *Host) bool {
 	}
 	switch {
 	case h.Form == "Talos" && len(at) > 0 && at[len(at)-1] == "sysfs" && v.scalar && !variable().MatchString(name+v.text):
-		h.add("/etc/rc.local", "echo "+v.text+" > /sys/"+strings.ReplaceAll(strings.Trim(name, "/"), ".", "/"), where, e.line)
+		h.add("/etc/rc.d/rc.local", "echo "+v.text+" > /sys/"+strings.ReplaceAll(strings.Trim(name, "/"), ".", "/"), where, e.line)
 	case !wholeName().MatchString(name):
 		return false
 	case v.scalar:

@@ -222,7 +222,7 @@ func (s slip) in(raw, text string) int {
 		return -1
 	}
 	for _, at := range s.wrong().FindAllStringIndex(text, -1) {
-		if found := strings.TrimRight(text[at[0]:at[1]], "\n"); !ofMatch || !strings.Contains(found, redact.Mark) && !s.unless().MatchString(found) {
+		if found := strings.TrimRight(text[at[0]:at[1]], "\n"); !strings.Contains(found, "{{") && (!ofMatch || !strings.Contains(found, redact.Mark) && !s.unless().MatchString(found)) {
 			return at[0] + len(found)
 		}
 	}

@@ -68,11 +68,16 @@ func (r *Rule) All() bool {
 	return !r.Vague
 }
 
-// Refuses6 reports whether a ruleset drops all of IPv6 on purpose: in a rule about nothing else, or going out too.
+// Refuses6 reports whether a ruleset drops all of IPv6 on purpose: in a rule about nothing else, going out too, or all but replies.
 func (s *Ruleset) Refuses6() bool {
 	for i := range s.Chains {
 		c := &s.Chains[i]
-		if c.Hook == "output" && c.Family == "6" && c.Policy == Drop {
+		admits := func(r Rule) bool {
+			in, _ := One(r.Conditions, In)
+			replies := func(c Condition) bool { return c.Field == State && !c.Not && !slices.Contains(c.Any, "new") }
+			return r.Action != Drop && (r.Action != Accept || in != "lo" && !slices.ContainsFunc(r.Conditions, replies))
+		}
+		if c.Family == "6" && c.Policy == Drop && (c.Hook == "output" || c.Hook == "input" && !slices.ContainsFunc(c.Rules, admits)) {
 			return true
 		}
 		for _, r := range c.Rules {

@@ -125,6 +125,7 @@ func TestFilterProblems(t *testing.T) {
 		{"answers of DHCPv6", nft, input(nd + "  udp dport dhcpv6-client accept\n"), "", "/etc/systemd/network/wan.network\n[Network]\nDHCP=ipv6\n"},
 		{"DHCP of IPv4", nft, input(nd), "", "/etc/systemd/network/wan.network\n[Network]\nDHCP=ipv4\n"},
 		{"nothing filtered", nft, "table inet f {\n chain in {\n  type filter hook input priority 0; policy accept;\n  iif lo accept\n  ct state established accept\n  tcp dport 22 accept\n }\n}\n", "nft-open:2", ""},
+		{"a chain that Docker writes to", nft, "table ip filter {\n chain FORWARD {\n  type filter hook forward priority 0; policy drop;\n }\n}\n", "", "/etc/docker/daemon.json\n{}\n"},
 		{"containers dropped", nft, forward("  ct status dnat accept\n"), "filter-docker:9", "/etc/docker/daemon.json\n{}\n"},
 		{"containers accepted", nft, forward("  ct status dnat accept\n  iifname { docker0, \"br-*\" } accept\n"), "", "/etc/docker/daemon.json\n{}\n"},
 		{"a drop that ends", v4, "*filter\n:INPUT DROP [0:0]\n-A INPUT -p tcp -m tcp --dport 22 -j ACCEPT\n-A INPUT -j DROP\n-A FORWARD -i a -j ACCEPT\nCOMMIT\n", "", ""},
@@ -143,6 +144,8 @@ func TestFilterProblems(t *testing.T) {
 		{"a chain called above it", v4, "*filter\n:INPUT DROP [0:0]\n:f2b - [0:0]\n-A f2b -s 192.0.2.1 -j DROP\n-A f2b -j RETURN\n-A INPUT -p tcp --dport 22 -j f2b\n-A INPUT -p tcp --dport 22 -j ACCEPT\n-A INPUT -j LOG\nCOMMIT\n", "", ""},
 		{"an outgoing interface of what arrives", nft, input(nd + "  oifname lan tcp dport 22 accept\n"), "filter-hook:8(outgoing)", ""},
 		{"an outgoing interface of what is forwarded", nft, forward("  ct status dnat accept\n  oifname lan accept\n"), "", ""},
+		{"IPv6 closed but for replies", v6, "*filter\n:INPUT DROP [0:0]\n-A INPUT -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT\n-A INPUT -i lo -j ACCEPT\n-A INPUT -m conntrack --ctstate INVALID -j DROP\nCOMMIT\n", "", ""},
+		{"no neighbours, and new connections let in", v6, "*filter\n:INPUT DROP [0:0]\n-A INPUT -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT\n-A INPUT -p tcp -m conntrack --ctstate NEW -m tcp --dport 22 -j ACCEPT\nCOMMIT\n", "filter-neighbours:2", ""},
 		{"no neighbours by iptables", v6, "*filter\n:INPUT DROP [0:0]\n-A INPUT -p tcp --dport 22 -j ACCEPT\nCOMMIT\n", "filter-neighbours:2", ""},
 		{"neighbours by iptables", v6, "*filter\n:INPUT DROP [0:0]\n-A INPUT -p ipv6-icmp -m icmp6 --icmpv6-type 135 -j ACCEPT\n-A INPUT -p ipv6-icmp -j ACCEPT\nCOMMIT\n", "", ""},
 	} {

@@ -66,7 +66,7 @@ var readEnds = [][2]string{{"/etc/modules-load.d", ".conf"}, {"/etc/security/lim
 	{"/etc/systemd/journald.conf.d", ".conf"}, {"/etc/systemd/logind.conf.d", ".conf"}, {"/etc/systemd/resolved.conf.d", ".conf"}, {"/etc/systemd/timesyncd.conf.d", ".conf"}, {"/etc/systemd/networkd.conf.d", ".conf"},
 	{"/etc/ssh/sshd_config.d", ".conf"}, {"/etc/chrony/sources.d", ".sources"}, {"/etc/default/grub.d", ".cfg"}}
 
-// UnreadNames are files whose names do not end as their directory's files must to be read.
+// UnreadNames are files whose names do not end as their directory's files must to be read. One with another end behind that was put aside.
 func UnreadNames(files fact.Files) (all []fact.Problem) {
 	dirs := readEnds
 	units, _ := files.List(unitDirs[0])
@@ -78,7 +78,7 @@ func UnreadNames(files fact.Files) (all []fact.Problem) {
 	for _, d := range dirs {
 		names, _ := files.List(d[0])
 		for _, n := range names {
-			if slices.ContainsFunc(strings.Fields(d[1]), func(end string) bool { return strings.HasSuffix(n, end) }) || n[0] == '.' || setAside(n) || strings.HasPrefix(strings.ToUpper(n), "README") {
+			if slices.ContainsFunc(strings.Fields(d[1]), func(end string) bool { return strings.Contains(n, end) }) || n[0] == '.' || setAside(n) || strings.HasPrefix(strings.ToUpper(n), "README") {
 				continue
 			}
 			text, _ := files.Read(d[0] + "/" + n)

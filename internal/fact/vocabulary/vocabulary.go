@@ -133,7 +133,7 @@ const most = 12
 // the message may contain a secret, so it is "%s".
 func Problems(file, text string) (all []fact.Problem) {
 	for _, f := range formats() {
-		if strings.Contains(text, "\x00") || !slices.ContainsFunc(f.files, func(p string) bool { return list.Globs(p, file) }) {
+		if strings.Contains(text, "\x00") || f.form == "blocks" && (strings.Contains(text, "{{") || strings.Contains(text, "{%")) || !slices.ContainsFunc(f.files, func(p string) bool { return list.Globs(p, file) }) {
 			continue
 		}
 		said, own := forms[f.form](f, text), f.own(text)

@@ -50,9 +50,17 @@ func TestRecognise(t *testing.T) {
 		{"zfs.conf", "notify 10 {\n  match \"system\" \"ZFS\";\n};\n", fact.FreeBSD, "", ""},
 		{"x", "match out on em0 scrub (no-df)\n", fact.FreeBSD, "/etc/pf.conf", fact.FreeBSD},
 		{"fw.conf", "/sbin/ipfw add 100 allow ip from any to any\nnat 1 tcp from any to me\n/sbin/ipfw nat 1 config if em0\n", fact.FreeBSD, "/etc/ipfw.rules", fact.FreeBSD},
+		{"x.tex", "Forwarding:\nnet.ipv4.ip_forward = 1\n", "", "", ""},
+		{"http/ks.cfg", "bootloader --append=\"quiet\"\nselinux --enforcing\n", fact.Linux, "", ""},
+		{"bash_completion.d/iptables", "_iptables()\n{\n", fact.Linux, "", ""},
+		{"fail2ban/action.d/nftables.conf", "[Definition]\n", "", "", ""},
+		{"ufw/sysctl.conf", "net/ipv4/tcp_syncookies=0\n", fact.Linux, "/etc/sysctl.d/ufw.conf", fact.Linux},
+		{"sysctl.conf", "sysctl -w vm.swappiness=1\nvm.swappiness=1\n", fact.Linux, "/etc/sysctl.d/sysctl.conf", fact.Linux},
+		{"x.txt", "sysctl -w vm.swappiness=1\n", "", "/etc/rc.d/rc.local", fact.Linux},
+		{"files/rc.local", "sysctl -w vm.swappiness=1\n", "", "/etc/rc.local", fact.Linux},
 	} {
 		p, ok := Recognise(c.name, c.text, c.os)
-		if ok != (c.path != "") || p.Path != c.path || p.OS != c.want {
+		if ok != (c.path != "") || ok && (p.Path != c.path || p.OS != c.want) {
 			t.Errorf("%s %q: %+v, %v", c.name, c.text, p, ok)
 		}
 	}

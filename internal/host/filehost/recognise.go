@@ -59,7 +59,7 @@ func Recognise(name, text, os string) (Place, bool) {
 	}
 	for _, k := range kinds() {
 		if k.names != nil && (k.names.MatchString(base) || k.names.MatchString(long)) && (os == "" || os == k.OS) {
-			return k.at(base), true
+			return k.at(base), k.Path != "-"
 		}
 	}
 	if base == "sysctl.conf" && os == fact.FreeBSD {
